@@ -260,8 +260,8 @@ let package = Package(
             "WakeBench",
             on: "Bench",
             uses: [
-                "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeCaptures", "WakeSystem", "WakeUdev",
-                "WakeBundles",
+                "WakeModel", "WakeJSON", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeCaptures", "WakeSystem",
+                "WakeUdev", "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
                 "WakeReports", "WakeVoIP", "WakeNotification", "WakeBackgroundTransfer", "WakePush",
@@ -272,7 +272,7 @@ let package = Package(
         program(
             "wakebench",
             on: "CommandLine",
-            uses: ["WakeModel", "WakeDevices", "WakeCaptures", "WakeBundles", "WakeBench", "WakeReports"]
+            uses: ["WakeModel", "WakeJSON", "WakeDevices", "WakeCaptures", "WakeBundles", "WakeBench", "WakeReports"]
         ),
         // A process of its own, beside wakebench: no bench loads libcurl.
         program(

@@ -91,7 +91,8 @@ enum FloorPlan {
             name: "WakeBench",
             floor: "Bench",
             imports: [
-                "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeCaptures", "WakeSystem",
+                "WakeModel", "WakeJSON", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeCaptures",
+                "WakeSystem",
                 "WakeUdev", "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
@@ -102,7 +103,9 @@ enum FloorPlan {
         Room(
             name: "wakebench",
             floor: "CommandLine",
-            imports: ["WakeModel", "WakeDevices", "WakeCaptures", "WakeBundles", "WakeBench", "WakeReports"],
+            imports: [
+                "WakeModel", "WakeJSON", "WakeDevices", "WakeCaptures", "WakeBundles", "WakeBench", "WakeReports",
+            ],
             foundation: true
         ),
         Room(

@@ -93,7 +93,8 @@ struct DamagedJournalTests {
             default: Issue.record("\(mutation): code \(outcome.code): \(outcome.errors)")
             }
         }
-        #expect(refused > mutants / 2)
+        // Damage that strikes what no recovery reads is of no consequence.
+        #expect(2 * refused >= mutants)
         print("\(mutants) damaged journals: \(refused) refused, \(wentOn) of no consequence")
         #expect(program.waitForTheDead().isEmpty)
     }

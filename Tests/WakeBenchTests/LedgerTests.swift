@@ -24,6 +24,7 @@ private final class Scribe: Journal {
     func acknowledge(app: AppID, from first: EventID, through last: EventID) {
         lines.append("taken \(first.number) to \(last.number)")
     }
+    func append(_ command: JournaledCommand) {}
     func append(_ name: NameID, text: String) {}
     func append(snapshot: [UInt8], sequence: UInt64, at: Instant) { lines.append("snapshot \(sequence)") }
     func commit() { lines.append("commit") }

@@ -49,6 +49,7 @@ private final class Notebook: Journal {
     func append(_ exit: ExitRecord) {}
     func append(_ delivery: Delivery) {}
     func acknowledge(app: AppID, from first: EventID, through last: EventID) {}
+    func append(_ command: JournaledCommand) {}
     func append(_ name: NameID, text: String) {}
     func append(snapshot: [UInt8], sequence: UInt64, at: Instant) {}
     func commit() {}

@@ -50,6 +50,9 @@ extension Bench {
     /// Whether so many inputs have come since the latest snapshot that another is due, and nothing is under way.
     package var needsSnapshot: Bool { ledger.needsSnapshot && !replaying && !hasWork(at: now) }
 
+    /// Whether a snapshot would hold more than the latest, and nothing is under way.
+    var canTakeSnapshot: Bool { ledger.isPastSnapshot && !replaying && !hasWork(at: now) }
+
     /// The bench's own part of a snapshot, the router's included.
     func code(with coder: inout SnapshotCoder, profile: Profile) throws(EncodingFault) {
         try coder.code(&lastEvent)

@@ -106,6 +106,12 @@ package final class Bench {
         observers.append(observer)
     }
 
+    /// Lets go of all that hears of it: those often hold the bench themselves.
+    func letGo() {
+        (observers, sources, realSources, keepers, hosts, apps) = ([], [], [], [], [], [])
+        listeners = []
+    }
+
     /// Ties an app to the host that runs it, before it is installed.
     package func assign(_ app: AppID, to host: any AppHost, leavesTheBench: Bool) {
         precondition(Int(app.number) == apps.count, "app numbers are given in order")
@@ -206,6 +212,12 @@ package final class Bench {
     /// that dies before has it decided again, as one whose acknowledgement was still on its way.
     package func settle(at now: Instant) throws(JournalError) {
         if ledger.mustCommit(at: now) { try commit() }
+    }
+
+    /// Writes down what a live run was told, after all that was accepted before; it is kept with the next commit.
+    func append(_ command: JournaledCommand) throws(JournalError) {
+        try ledger.begin(at: now)
+        try ledger.append(command)
     }
 
     /// Ends the transaction that is open: what was accepted so far survives the bench.

@@ -57,6 +57,12 @@ struct Ledger {
         }
     }
 
+    /// Writes down what a live run was told.
+    mutating func append(_ command: JournaledCommand) throws(JournalError) {
+        uncommitted += 1
+        try journal.append(command)
+    }
+
     /// The names that the journal holds already.
     mutating func adoptNames(_ count: Int) {
         journaledNames = count
@@ -144,6 +150,9 @@ struct Ledger {
     }
 
     var needsSnapshot: Bool { sinceSnapshot >= Self.snapshotInterval }
+
+    /// Whether anything was accepted since the latest snapshot.
+    var isPastSnapshot: Bool { sinceSnapshot > 0 }
 
     /// Keeps the run as it stands: a recovery begins there.
     mutating func append(snapshot: [UInt8], sequence: UInt64, at now: Instant) throws(JournalError) {

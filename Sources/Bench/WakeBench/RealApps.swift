@@ -12,7 +12,7 @@ final class RealApps {
     /// What is worth a line on stderr.
     private(set) var notes: [String] = []
     private let processes: ProcessHost
-    private let bundles: [Int: AppBundle]
+    private var bundles: [Int: AppBundle]
     private let logLimit: Int
     /// Where the apps' own folders are.
     private var folder: RunFolder?
@@ -85,10 +85,18 @@ final class RealApps {
     /// Makes each app's own folder below the run's, and that of its service extension.
     func open(in folder: RunFolder) throws(CommandFailure) {
         self.folder = folder
-        for (position, bundle) in bundles.sorted(by: { $0.key < $1.key }) {
-            let program = try program(bundle.identifier, bundle.executable, in: folder)
-            host.add(program, extension: try programOfExtension(of: bundle, in: folder), as: AppID(UInt32(position)))
-        }
+        for (position, bundle) in bundles.sorted(by: { $0.key < $1.key }) { try open(bundle, at: position, in: folder) }
+    }
+
+    private func open(_ bundle: AppBundle, at position: Int, in folder: RunFolder) throws(CommandFailure) {
+        let program = try program(bundle.identifier, bundle.executable, in: folder)
+        host.add(program, extension: try programOfExtension(of: bundle, in: folder), as: AppID(UInt32(position)))
+    }
+
+    /// Takes on an app that has joined the scenario, and makes its own folder.
+    func join(_ bundle: AppBundle, at position: Int) throws(CommandFailure) {
+        if let folder { try open(bundle, at: position, in: folder) }
+        bundles[position] = bundle
     }
 
     private func programOfExtension(

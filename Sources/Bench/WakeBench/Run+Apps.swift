@@ -7,39 +7,39 @@ import WakePorts
 extension Run {
     /// How everything is at the start.
     func begin() {
-        installApps()
+        for number in scenario.apps.indices { installApp(number) }
         areas.begin(scenario, isReplay: false)
         if !scenario.phone.unlocked { bench.submit(.phone(.reboot), origin: names.intern("start")) }
     }
 
     /// Ties each app to its host.
     func assignApps() {
-        for (number, app) in scenario.apps.enumerated() {
-            let id = AppID(UInt32(number))
-            switch app.form {
-            case .scripted(let script):
-                scripted.add(script, as: id, devices: devices)
-                bench.assign(id, to: scripted, leavesTheBench: false)
-                recorder.add(bundle: script.identifier, name: app.name, log: nil)
-            case .bundle:
-                guard let processes, let bundle = processes.bundle(at: number) else {
-                    preconditionFailure("app \(app.name) has no bundle")
-                }
-                bench.assign(id, to: processes.host, leavesTheBench: true)
-                recorder.add(bundle: bundle.identifier, name: app.name, log: RunFolder.log(of: bundle.identifier))
+        for (number, app) in scenario.apps.enumerated() { assign(app, as: AppID(UInt32(number))) }
+    }
+
+    func assign(_ app: ScenarioApp, as id: AppID) {
+        switch app.form {
+        case .scripted(let script):
+            scripted.add(script, as: id, devices: devices)
+            bench.assign(id, to: scripted, leavesTheBench: false)
+            recorder.add(bundle: script.identifier, name: app.name, log: nil)
+        case .bundle:
+            guard let processes, let bundle = processes.bundle(at: Int(id.number)) else {
+                preconditionFailure("app \(app.name) has no bundle")
             }
+            bench.assign(id, to: processes.host, leavesTheBench: true)
+            recorder.add(bundle: bundle.identifier, name: app.name, log: RunFolder.log(of: bundle.identifier))
         }
     }
 
-    private func installApps() {
-        let origin = names.intern("install")
-        for (number, app) in scenario.apps.enumerated() {
-            var manifest = manifest(of: app, at: number)
-            for area in Areas.rows { area.declare(app, in: &manifest, names) }
-            bench.submit(.install(AppID(UInt32(number)), manifest), origin: origin)
-            if app.refusesRefresh { bench.submit(.user(AppID(UInt32(number)), .refuseRefresh), origin: origin) }
-            for area in areas.all.reversed() { area.install(app, as: AppID(UInt32(number)), origin, in: self) }
-        }
+    /// Installs an app of the scenario, with what the user has said to it.
+    func installApp(_ number: Int) {
+        let (app, id, origin) = (scenario.apps[number], AppID(UInt32(number)), names.intern("install"))
+        var manifest = manifest(of: app, at: number)
+        for area in Areas.rows { area.declare(app, in: &manifest, names) }
+        bench.submit(.install(id, manifest), origin: origin)
+        if app.refusesRefresh { bench.submit(.user(id, .refuseRefresh), origin: origin) }
+        for area in areas.all.reversed() { area.install(app, as: id, origin, in: self) }
     }
 
     /// The user installs a bundle over an app. One that cannot be installed, or is another app's, changes nothing (MODE-3).
@@ -76,5 +76,20 @@ extension Run {
             )
         case .bundle: processes!.bundle(at: number)!.manifest(names)
         }
+    }
+
+    /// What runs the real apps of a run.
+    static func realApps(
+        _ bundles: [(position: Int, bundle: AppBundle)],
+        _ setup: AreaSetup,
+        _ profile: Profile,
+        _ name: String,
+        _ date: RunDate,
+        _ areas: Areas,
+        _ notes: inout [String]
+    ) throws(CommandFailure) -> RealApps {
+        let (time, missing) = setup.realTime ? (nil, nil) : timeSettings(date: date)
+        if let missing { notes.append("\(missing): apps' own clocks and timers run on wall time") }
+        return try RealApps(bundles, setup, profile: profile, run: name, time: time, areas)
     }
 }

@@ -6,12 +6,16 @@ import WakeSystem
 
 /// The clocks of a run: virtual time leaps to what is next, real time waits for it.
 extension Run {
-    func runInVirtualTime() throws {
-        var now = bench.now
+    /// - Parameters:
+    ///   - horizon: where it ends at the latest; what is due there is done.
+    ///   - pause: when it leaves off before that, on the monotonic clock in nanoseconds.
+    func runInVirtualTime(until horizon: Instant = .distantFuture, pause: Int64 = .max) throws {
+        var now = max(bench.now, reached)
         var looked: Instant?
         stoodSince = MonotonicClock.now()
         while !isInterrupted() {
             reached = now
+            if pause != .max, MonotonicClock.now() >= pause { return }
             tellProgress()
             look(at: now)
             let didSomething = try bench.run(at: now)
@@ -20,7 +24,7 @@ extension Run {
                 try carryOutSteps(at: now)
                 continue
             }
-            if driver.failure != nil { return }
+            if hasFailed { return }
             var creep: Instant?
             var isTalkedThrough = false
             if let processes, processes.host.time != nil {
@@ -48,7 +52,7 @@ extension Run {
                 looked = now
                 if try hearApps(processes) { continue }
             }
-            let end = driver.end ?? .distantFuture
+            let end = min(driver.end ?? .distantFuture, horizon)
             let appDeadline = processes?.host.nextAppDeadline(after: now) ?? .distantFuture
             let next = min(deadline, end, appDeadline, creep ?? .distantFuture)
             if next == .distantFuture { return }
@@ -110,21 +114,13 @@ extension Run {
         var armed = Instant.distantFuture
         let timer = try loop.timer(on: .monotonic) { armed = .distantFuture }
         while !interrupted {
-            let now = Instant(nanoseconds: MonotonicClock.now() - startedAt)
-            reached = now
-            try step(to: now)
-            tellProgress()
-            look(at: now)
-            try bench.run(at: now)
-            if let failure = recorder.failure { throw failure }
-            if driver.failure != nil { return }
-            if driver.hasWork || bench.hasWork(at: now) { continue }
-            let end = driver.end ?? .distantFuture
-            if now >= end { return try hearLastAnswers() }
-            try bench.settle(at: now)
-            try keepSnapshot()
-            try tellReaders()
-            let next = min(deadline, end, bench.commitDue ?? .distantFuture, recorder.writingDue ?? .distantFuture)
+            let next: Instant
+            switch try turnInRealTime() {
+            case .goesOn: continue
+            case .failed: return
+            case .over: return try hearLastAnswers()
+            case .waits(let until): next = until
+            }
             // One that goes off before there is something to do costs less than one that is set again in each turn.
             if next < armed {
                 armed = next
@@ -135,6 +131,38 @@ extension Run {
         }
         // The clock went on in the last wait, too.
         reached = max(reached, Instant(nanoseconds: MonotonicClock.now() - startedAt))
+    }
+
+    /// Whether a condition of the scenario did not come true, which ends a run that plays a file.
+    private var hasFailed: Bool { driver.failure != nil && live == nil }
+
+    /// What is left after a turn in real time.
+    enum RealTurn {
+        case goesOn
+        /// A condition of the scenario did not come true.
+        case failed
+        case over
+        /// Nothing, until then, but what the loop tells.
+        case waits(Instant)
+    }
+
+    /// Does what is due now.
+    func turnInRealTime() throws -> RealTurn {
+        let now = Instant(nanoseconds: MonotonicClock.now() - startedAt)
+        reached = now
+        try step(to: now)
+        tellProgress()
+        look(at: now)
+        try bench.run(at: now)
+        if let failure = recorder.failure { throw failure }
+        if hasFailed { return .failed }
+        if driver.hasWork || bench.hasWork(at: now) { return .goesOn }
+        let end = driver.end ?? .distantFuture
+        if now >= end { return .over }
+        try bench.settle(at: now)
+        try keepSnapshot()
+        try tellReaders()
+        return .waits(min(deadline, end, bench.commitDue ?? .distantFuture, recorder.writingDue ?? .distantFuture))
     }
 
     /// What was given to an app before the end of a run in real time still reaches it, as long as the patience lasts: on a
@@ -152,7 +180,7 @@ extension Run {
     }
 
     /// Lets those who read the logs meanwhile see what was noted in this turn, and what each app waits for after it.
-    private func tellReaders() throws {
+    func tellReaders() throws {
         if recorder.hasNews {
             try bench.commit()
             // Where no input was accepted there was nothing to commit.
@@ -177,7 +205,7 @@ extension Run {
     }
 
     /// The earliest instant at which anything has something to do of its own.
-    private var deadline: Instant {
+    var deadline: Instant {
         var next = min(bench.routerDeadline, areas.nextDeadline)
         if let other = scripted.nextDeadline { next = min(next, other) }
         if let other = driver.nextDeadline { next = min(next, other) }

@@ -11,15 +11,18 @@ extension Run {
         bench.add(driver)
         recorder.isLocked = { [unowned bench] in bench.router.isLocked }
         bench.add(recorder)
-        if let processes {
-            try processes.open(in: folder)
-            bench.listen(to: processes.host)
-            processes.host.surroundings = self
-            notes += processes.notes
-            if realTime { try measure(processes.host) }
-        }
+        if let processes { try connect(processes) }
         for area in areas.all { try area.connect(to: self) }
         try hearMemoryStalls()
+    }
+
+    /// Ties the processes of real apps to the bench.
+    func connect(_ processes: RealApps) throws(CommandFailure) {
+        try processes.open(in: folder)
+        bench.listen(to: processes.host)
+        processes.host.surroundings = self
+        notes += processes.notes
+        if realTime { try measure(processes.host) }
     }
 
     /// In virtual time an app that works holds up the clock: however much it uses, it uses at one instant.

@@ -11,7 +11,10 @@ extension Run {
     /// every connection was closed, and what no process had acknowledged is decided again.
     func recover() throws {
         bench.adoptNames((journal.recovery?.names.count ?? 0) + 1)
-        guard journal.recovery?.snapshot != nil || (journal.recovery?.counts.inputs ?? 0) > 0 else {
+        guard
+            journal.recovery?.snapshot != nil || (journal.recovery?.counts.inputs ?? 0) > 0
+                || !commandsToReplay.isEmpty
+        else {
             // The bench died before it accepted anything.
             begin()
             return
@@ -20,8 +23,8 @@ extension Run {
         try readInputs(&steps)
         try compareReplay()
         recorder.isReplaying = false
-        reached = bench.now
-        startedAt = MonotonicClock.now() - bench.now.nanoseconds
+        reached = max(bench.now, commandedTo)
+        startedAt = MonotonicClock.now() - reached.nanoseconds
         notes.append("going on at \(LogTime.text(bench.now)) with the run that broke off in \(folder.path)")
         let origin = names.intern("bench-restart")
         bench.endReplay(
@@ -29,7 +32,7 @@ extension Run {
             events: try journal.undelivered(),
             origin: origin
         )
-        for (verb, origin) in steps.lost { try perform(verb, origin, at: bench.now) }
+        for (verb, origin) in steps.lost { try perform(verb, origin, at: reached) }
         for area in areas.all { area.closeLinks(self, origin, isReplay: false) }
         for area in areas.all { area.resume(at: bench.now) }
     }
@@ -58,8 +61,10 @@ extension Run {
         recorder.isReplaying = true
         bench.beginReplay()
         if !(try restoreSnapshot()) { areas.begin(scenario, isReplay: true) }
+        var commands = commandsToReplay
         try journal.inputs { (input) throws(JournalError) in
             if isInterrupted() { return }
+            replay(&commands, before: input.sequence, &steps)
             if case .install(let app, _) = input.input, Int(app.number) >= scenario.apps.count {
                 throw journal.damaged("input \(input.sequence) installs an app that the scenario does not have")
             }
@@ -71,6 +76,7 @@ extension Run {
             bench.replay(input)
             while driver.hasWork, driver.failure == nil { carryOutReplayed(at: input.at, &steps) }
         }
+        replay(&commands, before: .max, &steps)
         guard !interrupted else {
             throw CommandFailure(
                 .interrupted,

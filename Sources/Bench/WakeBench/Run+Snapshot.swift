@@ -9,7 +9,13 @@ import WakeReports
 extension Run {
     /// Keeps a snapshot, when one is due and can be.
     func keepSnapshot() throws {
-        guard journal.isKept, bench.needsSnapshot, canBeKept else { return }
+        guard bench.needsSnapshot else { return }
+        try keepSnapshotNow()
+    }
+
+    /// Keeps a snapshot, when one can be and anything was accepted since the latest.
+    func keepSnapshotNow() throws {
+        guard journal.isKept, bench.canTakeSnapshot, canBeKept else { return }
         try bench.commit()
         var places = try recorder.places()
         var coder = SnapshotCoder()
@@ -20,6 +26,7 @@ extension Run {
             preconditionFailure("a snapshot that is written has no fault: \(error)")
         }
         try bench.append(snapshot: coder.bytes)
+        if live != nil { try recorder.beginPart(in: folder, header, profile) }
     }
 
     /// Takes the place of all inputs up to the latest snapshot; false when there is none.
@@ -39,6 +46,7 @@ extension Run {
 
     private func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
         try bench.code(with: &coder, profile: profile)
+        try coder.code(&lastCommand)
         try driver.code(with: &coder)
         try recorder.code(with: &coder)
         var isThere = areas.sources.map(\.isSimulated)

@@ -10,7 +10,9 @@ import WakeVirtualTime
 
 /// One run of a scenario, from its file to its judgements.
 package final class Run {
-    package let scenario: Scenario
+    package internal(set) var scenario: Scenario
+    /// What the scenario of a live run grows by; nil for a run that plays a file to its end.
+    let live: LiveScenario?
     package let options: RunOptions
     package let names = NameTable()
     package let bench: Bench
@@ -23,6 +25,8 @@ package final class Run {
     package let junit: LogFile?
     /// The router's name for each device of the scenario.
     let devices: [NameID]
+    /// What the ends were made with.
+    let setup: AreaSetup
     let areas: Areas
     let scripted: ScriptedAppHost
     let journal: RunJournal
@@ -33,6 +37,8 @@ package final class Run {
     var processes: RealApps?
     /// Tells when this machine is short of memory; nil unless that was asked for.
     let memoryStalls: MemoryStalls?
+    /// The number of the last command of a live run; 0 before the first.
+    var lastCommand: UInt64 = 0
     /// What of the phone follows this machine; nil unless that was asked for.
     let machine: PhoneOfMachine?
     /// What measures them while they run; nil in virtual time.
@@ -48,7 +54,7 @@ package final class Run {
     /// How the run came to its end, be it before the bench died; nil before.
     package internal(set) var ending: RunEnding?
     /// Whether the run went on by itself, and not only as far as its journal.
-    package private(set) var hasPlayed = false
+    package internal(set) var hasPlayed = false
     /// Whether the run was asked to end when it already had: whoever plays several has been asked, too.
     package private(set) var cameLate = false
     /// The signals that end the run with its reports; blocked while it runs.
@@ -94,11 +100,17 @@ package final class Run {
     /// Reads the scenario, prepares all that the run needs, and makes the run folder last: what is refused leaves
     /// nothing behind.
     ///
-    /// - Parameter wrap: puts another radio before the run's own; a benchmark reads its values from a descriptor so.
-    package init(_ options: RunOptions, wrap: RadioWrap? = nil) throws(CommandFailure) {
-        self.options = options
+    /// - Parameters:
+    ///   - live: the scenario of a run that has no end of its own, and that others command; nil reads that of the options.
+    ///   - wrap: puts another radio before the run's own; a benchmark reads its values from a descriptor so.
+    package init(
+        _ options: RunOptions,
+        live: LiveScenario? = nil,
+        wrap: RadioWrap? = nil
+    ) throws(CommandFailure) {
+        (self.options, self.live) = (options, live)
         try Run.follow(options.parent)
-        scenario = try Run.scenario(options)
+        scenario = if let live { live.scenario } else { try Run.scenario(options) }
         let changes = scenario.settings + options.settings
         profile = (options.profile ?? scenario.profile ?? .ios17).with(changes)
         seed = options.seed ?? scenario.seed ?? 1
@@ -110,9 +122,10 @@ package final class Run {
         machine = try PhoneOfMachine(options, realTime: realTime, loop)
         notes += machine?.notes ?? []
         devices = scenario.devices.map { [names] in names.intern($0.name) }
-        let setup = AreaSetup(
+        setup = AreaSetup(
             backends: backends,
             scenario: scenario,
+            mayHaveBundles: scenario.hasBundles || live != nil,
             options: options,
             names: names,
             seed: seed,
@@ -128,30 +141,19 @@ package final class Run {
         junit = try Run.junit(options)
         if options.replaces { try RunFolder.clear(options.out) }
         folder = try RunFolder(making: options.out)
-        journal =
-            try options.journal
-            ? RunJournal(
-                folder,
-                options: options,
-                profile: profile,
-                seed: seed,
-                date: date,
-                backends: backends
-            )
-            : RunJournal(without: folder)
+        journal = try RunJournal.of(options, in: folder, profile, seed: seed, date: date, backends)
         try Run.adoptNames(of: journal, into: names)
         if !bundles.isEmpty {
-            let (time, missing) = realTime ? (nil, nil) : Run.timeSettings(date: date)
-            if let missing { notes.append("\(missing): apps' own clocks and timers run on wall time") }
-            processes = try RealApps(bundles, setup, profile: profile, run: journal.runName, time: time, areas)
+            processes = try Run.realApps(bundles, setup, profile, journal.runName, date, areas, &notes)
         }
         var settings = backends.settings(of: scenario).merging(Run.texts(of: changes)) { $1 }
         if processes?.host.time != nil { settings["date"] = "\(date)" }
-        header = Run.header(profile, seed, exact: !realTime && processes == nil, settings)
+        let isExact = !realTime && processes == nil && live == nil
+        header = Run.header(profile, seed, exact: isExact, settings, phone: options.phoneName)
         recorder = try Run.recorder(folder, header, profile, names: names, after: journal)
         capture = try RunCapture.of(options, in: folder, start: realTime ? WallClock.now() : date.nanoseconds)
         bench = Bench(router: Areas.router(of: scenario, profile), names: names, journal: journal.journal)
-        driver = ScenarioDriver(scenario, names: names)
+        driver = ScenarioDriver(scenario, names: names, isOpenEnded: live != nil)
         scripted = ScriptedAppHost(names: names, profile: profile)
         try connect()
     }
@@ -212,11 +214,12 @@ package final class Run {
         _ profile: Profile,
         _ seed: UInt64,
         exact: Bool,
-        _ settings: [String: String]
+        _ settings: [String: String],
+        phone: String
     ) -> LogHeader {
         var header = LogHeader.blank
         header.version = wakebenchVersion
-        header.phone = "phone"
+        header.phone = phone
         header.seed = seed
         header.profile = profile.name
         header.determinism = exact ? "router" : "replay"
@@ -231,10 +234,11 @@ package final class Run {
         names: NameTable,
         after journal: RunJournal
     ) throws(CommandFailure) -> RunRecorder {
-        let places: LogPlaces
+        var places: LogPlaces
         do throws(JournalError) { places = try journal.logPlaces() } catch { throw CommandFailure(error) }
         let path = folder.decisions
         do throws(ReportError) {
+            if journal.recovery != nil, try folder.hasEnded(places.part) { places = LogPlaces(part: places.part + 1) }
             guard journal.recovery != nil else {
                 let log = try DecisionLog(creating: path, header: header, profile: profile, names: names.text)
                 return RunRecorder(decisions: log, outcomes: try OutcomeLog(creating: folder.outcomes), names: names)
@@ -247,7 +251,13 @@ package final class Run {
                 from: places.decisions
             )
             let outcomes = try OutcomeLog(continuing: folder.outcomes, from: places.outcomes)
-            return RunRecorder(decisions: log, outcomes: outcomes, names: names, resumeAfter: last)
+            return RunRecorder(
+                decisions: log,
+                outcomes: outcomes,
+                names: names,
+                part: places.part,
+                resumeAfter: last
+            )
         } catch {
             throw CommandFailure(.environment, error)
         }

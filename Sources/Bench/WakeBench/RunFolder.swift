@@ -19,6 +19,36 @@ package struct RunFolder: Sendable {
     /// Where what an app prints goes, from the run folder.
     package static func log(of bundle: String) -> String { "apps/\(bundle).log" }
 
+    /// The logs of a live run go on in new files: those that end get the number of their part, and old parts go.
+    ///
+    /// A part whose decisions have its number has ended, even if its outcomes have not got it yet.
+    func endPart(_ part: UInt64) throws(ReportError) {
+        for log in [decisions, outcomes] {
+            guard unsafe rename(log, Self.part(part, of: log)) == 0 else {
+                throw ReportError(.system("rename", errno), path: log)
+            }
+            if part >= Self.keptParts { unsafe unlink(Self.part(part - Self.keptParts, of: log)) }
+        }
+    }
+
+    /// Whether a part has ended.
+    func hasEnded(_ part: UInt64) throws(ReportError) -> Bool {
+        guard unsafe access(Self.part(part, of: decisions), F_OK) == 0 else { return false }
+        let ended = Self.part(part, of: outcomes)
+        if unsafe access(ended, F_OK) != 0, unsafe rename(outcomes, ended) != 0 {
+            throw ReportError(.system("rename", errno), path: outcomes)
+        }
+        return true
+    }
+
+    /// How many parts are kept beside the present one.
+    private static let keptParts: UInt64 = 2
+
+    /// `decisions.3.ndjson`.
+    private static func part(_ part: UInt64, of log: String) -> String {
+        "\(log.dropLast(".ndjson".count)).\(part).ndjson"
+    }
+
     /// Where runs go below the current folder when no place is given.
     package static let defaultParent = "wakebench-runs"
 

@@ -17,6 +17,19 @@ struct RunJournal {
     /// The folder of a run without a journal.
     private let lock: FolderLock?
 
+    /// The journal that the options ask for.
+    static func of(
+        _ options: RunOptions,
+        in folder: RunFolder,
+        _ profile: Profile,
+        seed: UInt64,
+        date: RunDate,
+        _ backends: RunBackends
+    ) throws(CommandFailure) -> RunJournal {
+        guard options.journal else { return try RunJournal(without: folder) }
+        return try RunJournal(folder, options: options, profile: profile, seed: seed, date: date, backends: backends)
+    }
+
     /// A run that keeps no journal, and has its folder to itself nevertheless.
     ///
     /// - Throws: ``CommandFailure`` when the folder has another run.

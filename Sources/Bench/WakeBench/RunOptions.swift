@@ -82,6 +82,9 @@ package struct RunOptions: Sendable {
     /// The PCM of ALSA that stands for the phone's microphone; nil for the same.
     package var microphone: String?
 
+    /// What the log calls the emulated phone.
+    package var phoneName = "phone"
+
     /// The process that started the run, with which it ends as if interrupted; nil for one that does not matter.
     package var parent: Int32?
 

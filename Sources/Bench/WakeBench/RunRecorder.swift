@@ -7,11 +7,15 @@ import WakeWire
 
 /// Writes a run down for its readers: decisions as the router gave them, and what became of them in the world.
 final class RunRecorder: BenchObserver {
-    private let decisions: DecisionLog
-    private let outcomes: OutcomeLog
+    private var decisions: DecisionLog
+    private var outcomes: OutcomeLog
+    /// Which part of the logs these are.
+    private var part: UInt64
     private let names: NameTable
     /// The bundle identifier of each app, by number.
     private var bundles: [String]
+    /// What each is called in the scenario.
+    private var appNames: [String] = []
     /// Which apps are processes; scripted ones have no outcome in the world.
     private var real: [Bool]
     private var pids: [Int32]
@@ -71,10 +75,17 @@ final class RunRecorder: BenchObserver {
     /// Whether something was noted that belongs to no turn, so that no commit may follow it for long.
     private(set) var hasNews = false
 
-    init(decisions: DecisionLog, outcomes: OutcomeLog, names: NameTable, resumeAfter: DecisionID = .none) {
+    init(
+        decisions: DecisionLog,
+        outcomes: OutcomeLog,
+        names: NameTable,
+        part: UInt64 = 0,
+        resumeAfter: DecisionID = .none
+    ) {
         self.decisions = decisions
         self.outcomes = outcomes
         self.names = names
+        self.part = part
         // A turn that was never committed has never happened.
         decisions.hold()
         outcomes.hold()
@@ -96,6 +107,7 @@ final class RunRecorder: BenchObserver {
         registered.append(nil)
         signposts.append(SignpostBound(held: outcomes.held.signposts[bundle] ?? HeldSignposts()))
         bundles.append(bundle)
+        appNames.append(name)
         real.append(isReal)
         pids.append(0)
         states.append(.notRunning)
@@ -108,8 +120,32 @@ final class RunRecorder: BenchObserver {
     func places() throws(ReportError) -> LogPlaces {
         committed()
         try flush()
-        return LogPlaces(decisions: decisions.place, outcomes: outcomes.length)
+        return LogPlaces(part: part, decisions: decisions.place, outcomes: outcomes.length)
     }
+
+    /// Begins the logs anew when they have grown long; a snapshot has just been kept, so that nobody reads back into them. The
+    /// two parts before are kept beside.
+    func beginPart(in folder: RunFolder, _ header: LogHeader, _ profile: Profile) throws(ReportError) {
+        guard decisions.place.length + outcomes.length > Self.longestPart else { return }
+        try folder.endPart(part)
+        part += 1
+        let isPutOff = outcomes.isPutOff
+        decisions = try DecisionLog(creating: folder.decisions, header: header, profile: profile, names: names.text)
+        outcomes = try OutcomeLog(creating: folder.outcomes)
+        decisions.hold()
+        outcomes.hold()
+        outcomes.isPutOff = isPutOff
+        for app in bundles.indices {
+            let log = real[app] ? RunFolder.log(of: bundles[app]) : nil
+            try outcomes.append(AppEntry(app: bundles[app], name: appNames[app], log: log))
+            registered[app] = nil
+        }
+        disturbAll()
+        hasNews = true
+    }
+
+    /// The bytes of both logs beyond which a live run begins them anew.
+    private static let longestPart = 16 << 20
 
     /// What a snapshot holds of the recorder, beside the places of its logs. Processes end with the bench.
     func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
@@ -119,10 +155,16 @@ final class RunRecorder: BenchObserver {
         try coder.code(&launching)
         try coder.code(&open)
         try coder.code(&diedAtLaunch)
-        guard counts.count == Verdict.allCases.count, states.count == bundles.count,
-            launching.count == bundles.count, open.apps == bundles.count
+        guard counts.count == Verdict.allCases.count, states.count <= bundles.count,
+            launching.count == states.count, open.apps == states.count
         else { throw coder.fault }
-        for app in bundles.indices { try signposts[app].code(with: &coder) }
+        for app in states.indices { try signposts[app].code(with: &coder) }
+        // Apps may have joined since.
+        while states.count < bundles.count {
+            states.append(.notRunning)
+            launching.append(false)
+            open.addApp()
+        }
     }
 
     // MARK: The desk
@@ -155,6 +197,9 @@ final class RunRecorder: BenchObserver {
 
     /// The bundle identifier of an app of the scenario.
     func bundle(_ number: Int) -> String { bundles[number] }
+
+    /// The present process of an app; 0 for none.
+    func pid(of number: Int) -> Int32 { pids[number] }
 
     /// Where what an app prints goes, from the run folder; nil for a scripted app.
     func log(of bundle: String) -> String? {

@@ -24,7 +24,9 @@ package final class ScenarioDriver: BenchObserver {
         var count = 0
     }
 
-    private let scenario: Scenario
+    private var scenario: Scenario
+    /// Whether others say when the run ends.
+    private let isOpenEnded: Bool
     private let origins: [NameID]
     private var due = TimedQueue<(step: Int, round: Int)>()
     private var waiting: [Waiting] = []
@@ -48,8 +50,9 @@ package final class ScenarioDriver: BenchObserver {
     /// Set with ``failure``.
     package private(set) var unmet: Missed?
 
-    package init(_ scenario: Scenario, names: NameTable) {
-        self.scenario = scenario
+    /// - Parameter isOpenEnded: whether the run goes on when the scenario has come to its end.
+    package init(_ scenario: Scenario, names: NameTable, isOpenEnded: Bool = false) {
+        (self.scenario, self.isOpenEnded) = (scenario, isOpenEnded)
         origins = scenario.steps.map { names.intern(scenario.origin(line: $0.line)) }
         states = Array(repeating: .notRunning, count: scenario.apps.count)
         unfinished = scenario.steps.reduce(0) { $0 + $1.times }
@@ -90,6 +93,14 @@ package final class ScenarioDriver: BenchObserver {
         }
     }
 
+    /// Apps have joined the scenario, which has the same steps and expectations as before.
+    func join(_ scenario: Scenario) {
+        self.scenario = scenario
+        let count = scenario.apps.count - states.count
+        states += Array(repeating: .notRunning, count: count)
+        talliesOf += Array(repeating: [], count: count)
+    }
+
     // MARK: Time
 
     /// The next instant at which a step is due, a condition runs out, or the run ends.
@@ -102,6 +113,7 @@ package final class ScenarioDriver: BenchObserver {
 
     /// When the run ends; nil while steps are still to come and the scenario names no end.
     package var end: Instant? {
+        if isOpenEnded { return nil }
         if let until = scenario.until { return Instant.zero.advanced(by: until) }
         return unfinished == 0 ? lastStepAt.advanced(by: Scenario.quietTime) : nil
     }
@@ -228,6 +240,9 @@ package final class ScenarioDriver: BenchObserver {
         guard counts.count == tallies.count else { throw coder.fault }
         for place in tallies.indices { tallies[place].count = counts[place] }
         try coder.code(&states)
+        // Apps may have joined since.
+        guard states.count <= scenario.apps.count else { throw coder.fault }
+        states += Array(repeating: .notRunning, count: scenario.apps.count - states.count)
         try coder.code(&unfinished)
         try coder.code(&lastStepAt)
     }

@@ -44,8 +44,29 @@ package struct WakeQuestion {
     ///
     /// - Returns: nothing where the journal has no such event that could be for the app.
     package func records(of kind: EventKind, for app: AppID, in log: RunLog) -> [DecisionRecord] {
-        let writer = DecisionLog(header: log.header, profile: profile, names: names.text)
-        for event in events where event.kind == kind && (event.app == nil || event.app == app) {
+        let writer = Self.records(
+            of: events.filter { $0.kind == kind },
+            for: app,
+            asked: router,
+            at: now,
+            after: lastEvent,
+            DecisionLog(header: log.header, profile: profile, names: names.text)
+        )
+        return DecisionRecord.all(in: writer.contents)
+    }
+
+    /// Asks a router what would become of events for an app, each by itself.
+    ///
+    /// - Returns: the writer, with a record for each.
+    static func records(
+        of events: [WakeEvent],
+        for app: AppID,
+        asked router: Router,
+        at now: Instant,
+        after lastEvent: UInt64,
+        _ writer: DecisionLog
+    ) -> DecisionLog {
+        for event in events where event.app == nil || event.app == app {
             var (event, router) = (event, router)
             // A task is handed over once: asked about is the next.
             if let next = router.nextTry(after: event) { event = next }
@@ -56,6 +77,6 @@ package struct WakeQuestion {
             let about = output.decisions.filter { $0.event == event.id && ($0.app == app || $0.app == .none) }
             if !about.isEmpty { try? writer.append(batch: about[...]) }
         }
-        return DecisionRecord.all(in: writer.contents)
+        return writer
     }
 }

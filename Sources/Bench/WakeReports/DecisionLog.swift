@@ -89,6 +89,15 @@ package final class DecisionLog {
         return file.line.bytes.split(separator: 0x0a).dropFirst().compactMap { shapes.record(of: Array($0)) }
     }
 
+    /// The number of a record that stands in full; nil for another line.
+    package static func number(of record: [UInt8]) -> DecisionID? {
+        guard record.starts(with: numberPrefix) else { return nil }
+        var offset = numberPrefix.count
+        return LogTime.whole(record, &offset, record.count).map { DecisionID($0) }
+    }
+
+    private static let numberPrefix = Array("{\"schema\":\"wake.decision/1\",\"seq\":".utf8)
+
     /// Appends the decisions of one turn, in order. Decisions of one event that follow each other share a census.
     package func append(batch: ArraySlice<Decision>) throws(ReportError) {
         var start = batch.startIndex

@@ -15,7 +15,7 @@
 // Groups.c's: from now on wake_kill_orphans leaves the process alone.
 void wake_spare(int pid);
 
-static int named_socket(const char *path, struct sockaddr_un *address) {
+static int named_socket(const char *path, int kind, struct sockaddr_un *address) {
     memset(address, 0, sizeof *address);
     address->sun_family = AF_UNIX;
     if (strlen(path) >= sizeof address->sun_path) {
@@ -23,7 +23,7 @@ static int named_socket(const char *path, struct sockaddr_un *address) {
         return -1;
     }
     strcpy(address->sun_path, path);
-    return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    return socket(AF_UNIX, kind | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
 static int closing(int number) {
@@ -33,24 +33,29 @@ static int closing(int number) {
     return -1;
 }
 
-int wake_packets_listen(const char *path) {
+static int listening(const char *path, int kind) {
     struct sockaddr_un address;
-    int number = named_socket(path, &address);
+    int number = named_socket(path, kind, &address);
     if (number < 0) return -1;
     mode_t before = umask(0177);
     int bound = bind(number, (struct sockaddr *)&address, sizeof address);
     umask(before);
-    if (bound != 0 || listen(number, 8) != 0) return closing(number);
+    if (bound != 0 || listen(number, kind == SOCK_STREAM ? 1024 : 8) != 0) return closing(number);
     return number;
 }
 
-int wake_packets_connect(const char *path) {
+static int connected(const char *path, int kind) {
     struct sockaddr_un address;
-    int number = named_socket(path, &address);
+    int number = named_socket(path, kind, &address);
     if (number < 0) return -1;
     if (connect(number, (struct sockaddr *)&address, sizeof address) != 0) return closing(number);
     return number;
 }
+
+int wake_packets_listen(const char *path) { return listening(path, SOCK_SEQPACKET); }
+int wake_packets_connect(const char *path) { return connected(path, SOCK_SEQPACKET); }
+int wake_stream_listen(const char *path) { return listening(path, SOCK_STREAM); }
+int wake_stream_connect(const char *path) { return connected(path, SOCK_STREAM); }
 
 int wake_peer_user(int socket) {
     struct ucred peer;

@@ -77,6 +77,9 @@ struct Arguments {
         }
     }
 
+    /// The options that were given.
+    var names: [String] { Array(values.keys) }
+
     func has(_ name: String) -> Bool { values[name] != nil }
 
     /// The last value of an option.

@@ -28,7 +28,10 @@ enum WakebenchProgram {
         }
     }
 
-    static let verbs = [
+    static let verbs =
+        playing + ServeCommand.verbs + LivePhoneVerbs.all + LiveAppVerbs.all + LiveWorldVerbs.all + general
+
+    private static let playing = [
         Verb(
             "run",
             "SCENARIO.yaml|FOLDER...",
@@ -156,6 +159,9 @@ enum WakebenchProgram {
             RulesCommand.run,
             options: RulesCommand.options
         ),
+    ]
+
+    private static let general = [
         Verb(
             "doctor",
             "",

@@ -154,6 +154,9 @@ package struct ScenarioDevice: Hashable, Sendable {
     /// What its file describes.
     package var form: DeviceFile
 
+    /// The word of what its file describes, such as `bluetooth-peripheral`.
+    package var kind: String { type(of: form.device).kind }
+
     package init(name: String, group: String, line: Int, form: DeviceFile) {
         self.name = name
         self.group = group

@@ -62,6 +62,16 @@ struct ScenarioRoster {
         return positions
     }
 
+    /// The last entry is none any more.
+    mutating func remove(_ name: String) {
+        guard let place = places[name], place == groups.count - 1 else { return }
+        places[name] = nil
+        total -= groups.removeLast().count
+    }
+
+    /// What is said from now on may mean as many as a scenario may.
+    mutating func forgetReferences() { referred = 0 }
+
     private mutating func counted(_ range: Range<Int>, _ node: YAMLNode) throws(FileError) -> Range<Int> {
         referred += range.count
         if referred > Self.referenceLimit {

@@ -205,6 +205,13 @@ extension JSONWriter {
         needsComma = false
     }
 
+    /// Writes a value that is JSON already.
+    package mutating func encoded(_ value: [UInt8]) {
+        separate()
+        bytes += value
+        needsComma = true
+    }
+
     /// Writes any value, with the keys of objects in their order.
     package mutating func value(_ value: JSONValue) {
         switch value {

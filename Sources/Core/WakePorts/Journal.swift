@@ -34,6 +34,9 @@ package protocol Journal: AnyObject {
     /// The bench gave a name a number.
     func append(_ name: NameID, text: String) throws(JournalError)
 
+    /// Something that a live run was told, before anything that comes of it. Numbers ascend by 1 from 1.
+    func append(_ command: JournaledCommand) throws(JournalError)
+
     /// The run as it stands after the input `sequence`, in the bench's own bytes.
     func append(snapshot: [UInt8], sequence: UInt64, at: Instant) throws(JournalError)
 
@@ -77,6 +80,23 @@ package struct Delivery: Hashable, Sendable {
         self.event = event
         self.decision = decision
         self.generation = generation
+    }
+}
+
+/// Something that a live run was told while it played.
+package struct JournaledCommand: Hashable, Sendable {
+    /// From 1.
+    package var number: UInt64
+    /// The last input that was accepted before it; 0 when none was.
+    package var after: UInt64
+    package var at: Instant
+    /// What whoever gave it calls it, so that it is done once however often it is given; empty for none.
+    package var id: String
+    /// What was said, as JSON.
+    package var line: String
+
+    package init(number: UInt64, after: UInt64, at: Instant, id: String, line: String) {
+        (self.number, self.after, self.at, self.id, self.line) = (number, after, at, id, line)
     }
 }
 
@@ -200,6 +220,7 @@ package final class NoJournal: Journal {
     package func append(_ delivery: Delivery) {}
     package func acknowledge(app: AppID, from first: EventID, through last: EventID) {}
     package func append(_ name: NameID, text: String) {}
+    package func append(_ command: JournaledCommand) {}
     package func append(snapshot: [UInt8], sequence: UInt64, at: Instant) {}
     package func commit() {}
     package func rollback() {}

@@ -220,7 +220,8 @@ package struct Router {
         if !reached { nobody(event) }
     }
 
-    func isInstalled(_ app: AppID) -> Bool {
+    /// Whether an app is there, and not uninstalled.
+    package func isInstalled(_ app: AppID) -> Bool {
         Int(app.number) < apps.count && apps[app].installed
     }
 

@@ -30,9 +30,9 @@ package final class SimulatedPush: PushPort {
 
     /// What takes pushes, from steps and from whoever else brings some.
     package var desk: PushDesk
-    private let extensions: [AppID: PlayedExtension]
+    private var extensions: [AppID: PlayedExtension]
     /// The apps whose extensions are processes: others run those.
-    private let real: Set<AppID>
+    private var real: Set<AppID>
     private let names: NameTable
     private var running = TimedQueue<Running>()
 
@@ -43,12 +43,18 @@ package final class SimulatedPush: PushPort {
         var content: NotificationContent
     }
 
-    package init(desk: PushDesk, extensions: [AppID: PlayedExtension], real: Set<AppID> = [], names: NameTable) {
+    package init(desk: PushDesk, extensions: [AppID: PlayedExtension] = [:], real: Set<AppID> = [], names: NameTable) {
         self.desk = desk
         self.extensions = extensions
         self.real = real
         self.names = names
     }
+
+    /// Plays the extension of an app from now on; nil for one that answers at once.
+    package func play(_ played: PlayedExtension?, of app: AppID) { extensions[app] = played }
+
+    /// Leaves the extension of an app to others.
+    package func leaveExtension(of app: AppID) { real.insert(app) }
 
     package func start(at now: Instant) throws(SourceFailure) {}
     package func stop() {}

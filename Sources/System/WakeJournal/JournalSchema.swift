@@ -4,7 +4,7 @@ import WakePorts
 enum JournalSchema {
     /// `WAKE`: tells a journal from any other database.
     static let applicationID: Int64 = 0x5741_4b45
-    static let version: Int64 = 12
+    static let version: Int64 = 13
 
     /// A snapshot remembers how far exits had come and how many deliveries were left, so that what a replay of the inputs
     /// after it makes can be compared. Each row that a recovery builds on has a ``RowSum``.
@@ -22,6 +22,9 @@ enum JournalSchema {
             event INTEGER NOT NULL, app INTEGER NOT NULL, decision INTEGER NOT NULL, generation INTEGER NOT NULL,
             manager INTEGER NOT NULL, sum INTEGER NOT NULL, acknowledged INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (event, app, manager, generation)) WITHOUT ROWID;
+        CREATE TABLE commands (
+            number INTEGER PRIMARY KEY, seq INTEGER NOT NULL, at INTEGER NOT NULL, id BLOB NOT NULL, line BLOB NOT NULL,
+            sum INTEGER NOT NULL);
         CREATE TABLE snapshots (
             seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, exit INTEGER NOT NULL, deliveries INTEGER NOT NULL,
             snapshot BLOB NOT NULL, sum INTEGER NOT NULL);
@@ -39,6 +42,7 @@ final class JournalStatements {
     let delivery: Statement
     let acknowledge: Statement
     let name: Statement
+    let command: Statement
     let snapshot: Statement
     let pageCount: Statement
     let freePages: Statement
@@ -61,6 +65,7 @@ final class JournalStatements {
             on: connection
         )
         name = try Statement("INSERT INTO names VALUES (?1, ?2, ?3)", on: connection)
+        command = try Statement("INSERT INTO commands VALUES (?1, ?2, ?3, ?4, ?5, ?6)", on: connection)
         snapshot = try Statement(
             """
             INSERT OR REPLACE INTO snapshots VALUES (?1, ?2,

@@ -51,6 +51,8 @@ package struct JournalRecovery: Sendable {
     package var snapshot: JournaledSnapshot?
     /// Sent, or about to be sent, and never acknowledged; by event, app and manager, the newest process of each.
     package var unacknowledged: [Delivery]
+    /// What the run was told and the journal still has, oldest first.
+    package var commands: [JournaledCommand]
     package var counts: JournalCounts
 }
 
@@ -71,6 +73,7 @@ extension SQLiteJournal {
             names: names,
             snapshot: snapshot,
             unacknowledged: try readUnacknowledged(),
+            commands: try readCommands(),
             counts: try readCounts()
         )
     }
@@ -176,6 +179,28 @@ extension SQLiteJournal {
             throw JournalError(.damaged("the snapshot after input \(snapshot.sequence)"), path: path)
         }
         return snapshot
+    }
+
+    private func readCommands() throws(JournalError) -> [JournaledCommand] {
+        var commands: [JournaledCommand] = []
+        let statement = try Statement(
+            "SELECT number, seq, at, id, line, sum FROM commands ORDER BY number",
+            on: connection
+        )
+        while try statement.next() {
+            let number = statement.uint64(0)
+            guard let id = statement.text(3), let line = statement.text(4) else {
+                throw JournalError(.damaged("command \(number)"), path: path)
+            }
+            let at = Instant(nanoseconds: statement.int64(2))
+            let command = JournaledCommand(number: number, after: statement.uint64(1), at: at, id: id, line: line)
+            guard statement.int64(5) == RowSum.command(command), number == (commands.last?.number ?? number - 1) + 1
+            else {
+                throw JournalError(.damaged("command \(number)"), path: path)
+            }
+            commands.append(command)
+        }
+        return commands
     }
 
     private func checkDeliveries() throws(JournalError) {

@@ -1,3 +1,6 @@
+import WakeModel
+import WakePorts
+
 /// The check sum of one row of a journal: what was altered afterwards does not fit it.
 ///
 /// Each step turns different states into different states, so one altered number or eight altered bytes never go
@@ -54,6 +57,17 @@ extension RowSum {
         sum.add(manager)
         sum.add(generation)
         sum.add(decision)
+        return sum.value
+    }
+
+    /// Of a command.
+    static func command(_ command: JournaledCommand) -> Int64 {
+        var sum = RowSum()
+        sum.add(command.number)
+        sum.add(command.after)
+        sum.add(command.at.nanoseconds)
+        sum.add(Array(command.id.utf8))
+        sum.add(Array(command.line.utf8))
         return sum.value
     }
 

@@ -230,6 +230,17 @@ package final class SQLiteJournal: Journal {
         try attempt { () throws(JournalError) in try statements.name.run(text: text, at: 2) }
     }
 
+    package func append(_ command: JournaledCommand) throws(JournalError) {
+        let statement = statements.command
+        statement.bind(1, command.number)
+        statement.bind(2, command.after)
+        statement.bind(3, command.at.nanoseconds)
+        statement.bind(6, RowSum.command(command))
+        let id = Array(command.id.utf8)
+        let buffer = id + Array(command.line.utf8)
+        try attempt { () throws(JournalError) in try statement.run(buffer: buffer, split: id.count, at: 4, 5) }
+    }
+
     package func append(snapshot: [UInt8], sequence: UInt64, at: Instant) throws(JournalError) {
         try attempt { () throws(JournalError) in
             // What processes have taken is never sent again: no recovery asks for it.
@@ -242,6 +253,9 @@ package final class SQLiteJournal: Journal {
         }
     }
 
+    /// How many commands are remembered whatever becomes of the inputs, so that one that is given again is known.
+    package static let rememberedCommands = 10_000
+
     /// Removes what no recovery needs any more: see ``Settings/bound``.
     private func rotate() throws(JournalError) {
         try connection.execute(
@@ -253,6 +267,9 @@ package final class SQLiteJournal: Journal {
         let most = settings.removedAtOnce
         try connection.execute(
             """
+            DELETE FROM commands
+            WHERE seq < (SELECT min(seq) FROM snapshots)
+                AND number <= (SELECT max(number) FROM commands) - \(Self.rememberedCommands);
             DELETE FROM inputs WHERE seq IN (
                 SELECT seq FROM inputs
                 WHERE seq <= (SELECT min(seq) FROM snapshots)

@@ -39,6 +39,9 @@ protocol Area: AnyObject {
     /// Ties its ends to the bench and to the apps of a run, whose folder is there.
     func connect(to run: Run) throws(CommandFailure)
 
+    /// An app has joined the scenario, and is about to be installed.
+    func join(_ app: ScenarioApp, as id: AppID, in run: Run)
+
     /// How everything of it is at the start; while a journal is read back, only of the ends that it brings back.
     func begin(_ scenario: Scenario, isReplay: Bool)
 
@@ -130,6 +133,7 @@ extension Area {
     var keeper: ChannelKeeper? { nil }
     var environment: [String] { [] }
     func connect(to run: Run) throws(CommandFailure) {}
+    func join(_ app: ScenarioApp, as id: AppID, in run: Run) {}
     func begin(_ scenario: Scenario, isReplay: Bool) {}
     func closeLinks(_ run: Run, _ origin: NameID, isReplay: Bool) {}
     func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {}
@@ -215,6 +219,8 @@ struct ToldEvent {
 struct AreaSetup {
     let backends: RunBackends
     let scenario: Scenario
+    /// Whether it has apps that are processes, or may come to have some.
+    let mayHaveBundles: Bool
     let options: RunOptions
     let names: NameTable
     let seed: UInt64

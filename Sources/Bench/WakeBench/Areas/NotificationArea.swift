@@ -16,8 +16,6 @@ final class NotificationArea: Area, BenchObserver {
     /// Nanoseconds since 1970 at which the run begins; nil in real time, which has no other clock than the machine's.
     private var epoch: Int64?
     private var timeZone: Int32
-    /// Real apps keep the time that they were started with.
-    private let hasProcesses: Bool
 
     var sources: [any SourcePort] { [simulated] }
 
@@ -27,7 +25,6 @@ final class NotificationArea: Area, BenchObserver {
         let date = setup.options.date ?? setup.scenario.phone.date ?? .usual
         epoch = setup.realTime ? nil : date.nanoseconds
         timeZone = setup.scenario.phone.timeZone
-        hasProcesses = setup.scenario.hasBundles
     }
 
     /// What the phone's clock shows, for those who count from the beginning of the run.
@@ -54,7 +51,7 @@ final class NotificationArea: Area, BenchObserver {
     // MARK: Steps
 
     func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {
-        if case .clock(.date) = verb, !canSetDate {
+        if case .clock(.date) = verb, !canSetDate(scenario) {
             throw SourceFailure(.unsupported, "the phone's date can be set with scripted apps in virtual time alone")
         }
         guard case .tap(let apps, let notification) = verb else { return }
@@ -63,7 +60,8 @@ final class NotificationArea: Area, BenchObserver {
         }
     }
 
-    private var canSetDate: Bool { epoch != nil && !hasProcesses }
+    /// Real apps keep the time that they were started with.
+    private func canSetDate(_ scenario: Scenario) -> Bool { epoch != nil && !scenario.hasBundles }
 
     func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant) {
         if case .clock(let setting) = verb {
@@ -71,7 +69,7 @@ final class NotificationArea: Area, BenchObserver {
             switch setting {
             case .timeZone(let zone): clock.zone = zone
             case .date(let date):
-                guard canSetDate else { return }
+                guard canSetDate(run.scenario) else { return }
                 clock.epoch = date.nanoseconds - now.nanoseconds
             }
             run.bench.submit(.clock(clock), origin: origin)

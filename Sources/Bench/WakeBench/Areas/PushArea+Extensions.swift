@@ -28,7 +28,8 @@ final class ServiceExtensions: PushPort {
     var report: ((SourceReport) -> Void)?
     /// What runs them.
     weak var host: ProcessAppHost?
-    private let apps: Set<AppID>
+    /// Those that are processes.
+    private var apps: Set<AppID> = []
     /// The memory of one, in megabytes.
     private let memory: UInt32
     private let names: NameTable
@@ -37,18 +38,16 @@ final class ServiceExtensions: PushPort {
     private var pace: Pace
 
     /// - Parameters:
-    ///   - apps: Those that are processes.
     ///   - memory: What one may have, in megabytes.
     ///   - realTime: Whether the run follows the machine's clock.
-    init(of apps: Set<AppID>, memory: UInt32, names: NameTable, realTime: Bool) {
-        self.apps = apps
+    init(memory: UInt32, names: NameTable, realTime: Bool) {
         self.memory = memory
         self.names = names
         pace = Pace(realTime ? .milliseconds(100) : nil)
     }
 
-    /// Whether there can be none.
-    var isEmpty: Bool { apps.isEmpty }
+    /// Runs the extension of an app from now on.
+    func take(_ app: AppID) { apps.insert(app) }
 
     func start(at now: Instant) throws(SourceFailure) {}
     func stop() {}

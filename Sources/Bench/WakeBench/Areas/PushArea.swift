@@ -43,10 +43,11 @@ final class PushArea: Area {
     private let epoch: Int64
 
     private let extensions: ServiceExtensions
+    private let mayHaveExtensions: Bool
 
     var sources: [any SourcePort] {
         let end: any SourcePort = real ?? simulated
-        return extensions.isEmpty ? [end] : [end, extensions]
+        return mayHaveExtensions ? [end, extensions] : [end]
     }
 
     init(_ setup: AreaSetup) {
@@ -56,23 +57,14 @@ final class PushArea: Area {
         epoch = setup.realTime ? WallClock.now() : date.nanoseconds
         let settings = scenario.settings + setup.options.settings
         let profile = (setup.options.profile ?? scenario.profile ?? .ios17).with(settings)
-        var played: [AppID: PlayedExtension] = [:]
-        var bundles: Set<AppID> = []
-        for (number, app) in scenario.apps.enumerated() {
-            switch app.form {
-            case .scripted(let script):
-                played[AppID(UInt32(number))] = script.push?.serviceExtension.map { PlayedExtension($0) }
-            case .bundle: bundles.insert(AppID(UInt32(number)))
-            }
-        }
+        mayHaveExtensions = setup.mayHaveBundles
         extensions = ServiceExtensions(
-            of: bundles,
             memory: profile.areas.push.extensionMemory,
             names: setup.names,
             realTime: setup.realTime
         )
         let desk = PushDesk(names: setup.names, figures: profile.areas.push, epoch: epoch)
-        let simulated = SimulatedPush(desk: desk, extensions: played, real: bundles, names: setup.names)
+        let simulated = SimulatedPush(desk: desk, names: setup.names)
         self.simulated = simulated
         real =
             setup.backends[Self.source] == "apns"
@@ -86,25 +78,31 @@ final class PushArea: Area {
     }
 
     func connect(to run: Run) {
-        extensions.host = run.processes?.host
-        run.processes?.host.extensionEnded = { [extensions] in extensions.ended($0) }
-        for (number, app) in run.scenario.apps.enumerated() {
-            let known: PushDesk.App
-            switch app.form {
-            case .scripted(let script): known = .init(bundle: script.identifier, modes: script.modes)
-            case .bundle:
-                guard let manifest = run.processes?.bundle(at: number)?.manifest(names) else { continue }
-                known = .init(bundle: names.text(manifest.bundle), modes: manifest.modes)
-            }
-            simulated.desk.add(known, as: AppID(UInt32(number)))
-            guard real != nil else { continue }
-            for forCalls in [false, true] {
-                let token = DeviceToken.text(DeviceToken.bytes(of: known.bundle, forCalls: forCalls))
-                run.notes.append("\(PushType.topic(of: known.bundle, forCalls: forCalls)): device token \(token)")
-            }
-        }
+        for (number, app) in run.scenario.apps.enumerated() { join(app, as: AppID(UInt32(number)), in: run) }
         if let real { run.bench.add(PushAcknowledger(real)) }
         if let address = real?.address { run.notes.append(address) }
+    }
+
+    func join(_ app: ScenarioApp, as id: AppID, in run: Run) {
+        let known: PushDesk.App
+        switch app.form {
+        case .scripted(let script):
+            known = .init(bundle: script.identifier, modes: script.modes)
+            simulated.play(script.push?.serviceExtension.map { PlayedExtension($0) }, of: id)
+        case .bundle:
+            guard let manifest = run.processes?.bundle(at: Int(id.number))?.manifest(names) else { return }
+            known = .init(bundle: names.text(manifest.bundle), modes: manifest.modes)
+            simulated.leaveExtension(of: id)
+            extensions.take(id)
+            extensions.host = run.processes?.host
+            run.processes?.host.extensionEnded = { [extensions] in extensions.ended($0) }
+        }
+        simulated.desk.add(known, as: id)
+        guard real != nil else { return }
+        for forCalls in [false, true] {
+            let token = DeviceToken.text(DeviceToken.bytes(of: known.bundle, forCalls: forCalls))
+            run.notes.append("\(PushType.topic(of: known.bundle, forCalls: forCalls)): device token \(token)")
+        }
     }
 
     /// The bundle identifier of an app.

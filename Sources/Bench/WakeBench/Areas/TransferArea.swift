@@ -42,7 +42,7 @@ final class TransferArea: Area {
         simulated = SimulatedTransfers(
             servers: scenario.devices.compactMap { device in device.transferServer.map { (device.name, $0) } },
             names: setup.names,
-            folder: scenario.hasBundles ? "\(setup.options.out)/transfers" : nil
+            folder: setup.mayHaveBundles ? "\(setup.options.out)/transfers" : nil
         )
         (real, acknowledger) = (nil, nil)
     }

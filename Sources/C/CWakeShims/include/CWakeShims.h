@@ -239,6 +239,9 @@ int wake_end_listening(int pid, int number, uint64_t inode);
 // Only the owner may connect to the first. The path is one of at most 107 bytes.
 int wake_packets_listen(const char *path);
 int wake_packets_connect(const char *path);
+// The same of bytes.
+int wake_stream_listen(const char *path);
+int wake_stream_connect(const char *path);
 // The user at the other end of such a socket; SO_PEERCRED's structure is a GNU extension. -1 when it is not known.
 int wake_peer_user(int socket);
 

@@ -1,0 +1,449 @@
+import Glibc
+import WakeBundles
+import WakeDevices
+import WakeJSON
+import WakeModel
+import WakeReports
+import WakeSystem
+
+/// What clients of the control socket can ask for.
+extension Daemon {
+    private typealias Handler = (Daemon) -> (ControlRequest, ControlConnection) throws(CommandFailure) -> Void
+
+    private static var operations: KeyValuePairs<String, Handler> {
+        [
+            "hello": Daemon.hello, "phones": Daemon.listPhones, "create": Daemon.create, "delete": Daemon.delete,
+            "boot": Daemon.boot, "shutdown": Daemon.shutDown, "erase": Daemon.erase, "clone": Daemon.clone,
+            "snapshot": Daemon.snapshot, "do": Daemon.carryOut, "wait": Daemon.wait, "apps": Daemon.listApps,
+            "devices": Daemon.listDevices, "can-wake": Daemon.canWake, "follow": Daemon.follow, "stop": Daemon.stop,
+        ]
+    }
+
+    func hear(_ request: ControlRequest, from connection: ControlConnection) {
+        do throws(CommandFailure) {
+            guard let handler = Self.operations.first(where: { $0.key == request.op })?.value else {
+                throw CommandFailure(unknown: "operation '\(request.op)'", known: Self.operations.map(\.key))
+            }
+            try handler(self)(request, connection)
+        } catch {
+            connection.refuse(request.request, error)
+        }
+    }
+
+    // MARK: The daemon
+
+    private func hello(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+        connection.answer(request.request) { writer in
+            writer.key("schema")
+            writer.string("wake.control/1")
+            writer.key("version")
+            writer.string(wakebenchVersion)
+            writer.key("pid")
+            writer.integer(Int64(getpid()))
+            writer.key("state")
+            writer.string(settings.state)
+            writer.key("phones")
+            writer.integer(Int64(phoneNames.count))
+            writer.key("booted")
+            writer.integer(Int64(phones.count))
+        }
+    }
+
+    private func stop(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+        connection.answer(request.request)
+        stop()
+    }
+
+    // MARK: Phones
+
+    private func listPhones(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+        var all: [PhoneFolder.Settings] = []
+        for name in phoneNames {
+            if let known = try folder(of: name).readSettings() { all.append(known) }
+        }
+        connection.answer(request.request) { writer in
+            writer.key("phones")
+            writer.openArray()
+            for known in all { describe(known, into: &writer) }
+            writer.closeArray()
+        }
+    }
+
+    private func describe(_ known: PhoneFolder.Settings, into writer: inout JSONWriter) {
+        let phone = phones[known.name]
+        writer.openObject()
+        writer.key("name")
+        writer.string(known.name)
+        writer.key("udid")
+        writer.string(known.udid)
+        writer.key("state")
+        writer.string(phone != nil ? "booted" : failures[known.name] != nil ? "failed" : "shutdown")
+        writer.key("folder")
+        writer.string(folder(of: known.name).run)
+        writer.key("scenario")
+        writer.string(known.scenario)
+        if let phone {
+            writer.key("clock")
+            writer.string(phone.run.realTime ? "real" : "virtual")
+            writer.key("profile")
+            writer.string(phone.run.profile.name)
+            writer.key("at")
+            writer.string(LogTime.text(phone.now))
+            writer.key("locked")
+            writer.bool(phone.run.bench.router.isLocked)
+            writer.key("apps")
+            writer.integer(Int64(phone.run.scenario.apps.count))
+            writer.key("devices")
+            writer.integer(Int64(phone.run.scenario.devices.count))
+        } else if let failure = failures[known.name] {
+            writer.key("error")
+            writer.value(failure.json)
+        }
+        writer.closeObject()
+    }
+
+    private func answer(_ request: ControlRequest, with name: String, _ connection: ControlConnection)
+        throws(CommandFailure)
+    {
+        let known = try known(name)
+        connection.answer(request.request) { writer in
+            writer.key("phone")
+            describe(known, into: &writer)
+        }
+    }
+
+    /// What the folder of a phone says, which must be there.
+    private func known(_ name: String) throws(CommandFailure) -> PhoneFolder.Settings {
+        if PhoneFolder.isName(name), let known = try folder(of: name).readSettings() { return known }
+        for other in phoneNames {
+            if let known = try folder(of: other).readSettings(), known.udid == name { return known }
+        }
+        let near = Suggestion.nearest(to: name, among: phoneNames)
+        throw CommandFailure(
+            .notFound,
+            "no phone '\(name)'",
+            hint: near.map { "did you mean '\($0)'?" }
+                ?? (phoneNames.isEmpty ? "make one with 'phone create'" : "see 'phone list'")
+        )
+    }
+
+    /// The phone that a request means: `booted` is the only one that is switched on.
+    private func target(_ request: ControlRequest) throws(CommandFailure) -> PhoneFolder.Settings {
+        let name = try request.text("phone")
+        guard name == "booted" else { return try known(name) }
+        guard let only = phones.keys.first, phones.count == 1 else {
+            throw CommandFailure(
+                phones.isEmpty ? .wrongState : .usage,
+                phones.isEmpty ? "no phone is booted" : "\(phones.count) phones are booted",
+                hint: phones.isEmpty ? "boot one" : "name one of \(phones.keys.sorted().joined(separator: ", "))"
+            )
+        }
+        return try known(only)
+    }
+
+    private func booted(_ request: ControlRequest) throws(CommandFailure) -> LivePhone {
+        let name = try target(request).name
+        if let phone = phones[name] { return phone }
+        if let failure = failures[name] { throw failure }
+        throw CommandFailure(.wrongState, "\(name) is shut down", hint: "boot it first")
+    }
+
+    private func needShutDown(_ known: PhoneFolder.Settings, for what: String) throws(CommandFailure) {
+        guard phones[known.name] == nil else {
+            throw CommandFailure(.wrongState, "\(known.name) is booted", hint: "shut it down to \(what)")
+        }
+    }
+
+    private func create(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+        let name = try request.text("phone")
+        guard PhoneFolder.isName(name) else {
+            throw CommandFailure(
+                .usage,
+                "'\(name)' cannot be a phone's name",
+                hint: "1 to 64 letters, digits, - _ and ."
+            )
+        }
+        let folder = folder(of: name)
+        guard try folder.readSettings() == nil else {
+            throw CommandFailure(
+                .wrongState,
+                "there is a phone '\(name)' already",
+                hint: "give another name, or delete it"
+            )
+        }
+        let given = request.value["scenario"]?.string
+        let scenario = given ?? folder.ownScenario
+        let options = try request.texts("options")
+        let parsed = try settings.parse(options, scenario, folder.run)
+        if given != nil {
+            do throws(FileError) { _ = try Scenario.load(file: scenario, searchFolders: parsed.appFolders) } catch {
+                throw CommandFailure(.invalidFile, error)
+            }
+        }
+        try RunFolder.make(folder.path)
+        if given == nil { try PhoneFolder.replace(scenario, by: Array("scenario: \(name)\napps: []\n".utf8)) }
+        let udid = FolderTree.newUUID()
+        try folder.write(.init(name: name, udid: udid, scenario: scenario, options: options))
+        try answer(request, with: name, connection)
+    }
+
+    private func delete(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+        let known = try target(request)
+        try needShutDown(known, for: "delete it")
+        try PhoneFolder.remove(folder(of: known.name).path)
+        failures[known.name] = nil
+        connection.answer(request.request)
+    }
+
+    private func boot(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+        var known = try target(request)
+        let isOn = phones[known.name] != nil
+        if !isOn { try boot(known.name, known) }
+        known.isBooted = true
+        try folder(of: known.name).write(known)
+        connection.answer(request.request) { writer in
+            writer.key("already")
+            writer.bool(isOn)
+            writer.key("phone")
+            describe(known, into: &writer)
+        }
+    }
+
+    private func shutDown(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+        var known = try target(request)
+        known.isBooted = false
+        try folder(of: known.name).write(known)
+        failures[known.name] = nil
+        let phone = phones.removeValue(forKey: known.name)
+        try phone?.stop()
+        connection.answer(request.request) { writer in
+            writer.key("already")
+            writer.bool(phone == nil)
+            writer.key("phone")
+            describe(known, into: &writer)
+        }
+    }
+
+    private func erase(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+        let known = try target(request)
+        try needShutDown(known, for: "erase it")
+        try folder(of: known.name).erase()
+        failures[known.name] = nil
+        try answer(request, with: known.name, connection)
+    }
+
+    private func clone(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+        let known = try target(request)
+        let name = try request.text("to")
+        guard PhoneFolder.isName(name), try folder(of: name).readSettings() == nil else {
+            throw CommandFailure(.wrongState, "'\(name)' cannot be the name of a new phone", hint: "give another")
+        }
+        try needShutDown(known, for: "clone it")
+        let (from, to) = (folder(of: known.name), folder(of: name))
+        try from.copyState(to: to.path)
+        var copy = known
+        (copy.name, copy.udid, copy.isBooted) = (name, FolderTree.newUUID(), false)
+        if known.scenario == from.ownScenario {
+            copy.scenario = to.ownScenario
+            try PhoneFolder.replace(copy.scenario, by: try bytes(of: known.scenario))
+        }
+        try to.write(copy)
+        try answer(request, with: name, connection)
+    }
+
+    private func bytes(of path: String) throws(CommandFailure) -> [UInt8] {
+        do throws(FileError) { return try InputFile.read(path) } catch { throw CommandFailure(.invalidFile, error) }
+    }
+
+    private func snapshot(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+        let known = try target(request)
+        let folder = folder(of: known.name)
+        let action = try request.text("action")
+        if action != "list" {
+            let name = try request.text("name")
+            guard PhoneFolder.isName(name), !name.hasSuffix(".new") else {
+                throw CommandFailure(.usage, "'\(name)' cannot be a snapshot's name")
+            }
+            if action != "remove" { try needShutDown(known, for: "\(action) a snapshot") }
+            switch action {
+            case "save": try folder.saveSnapshot(name)
+            case "load": try folder.loadSnapshot(name)
+            case "remove": try folder.removeSnapshot(name)
+            default: throw CommandFailure(unknown: "action '\(action)'", known: ["save", "load", "list", "remove"])
+            }
+        }
+        connection.answer(request.request) { writer in
+            writer.key("snapshots")
+            writer.strings(folder.snapshotNames)
+        }
+    }
+
+    // MARK: What happens to a phone
+
+    /// Accepts a command, and answers at once or when all that comes of it is over.
+    private func carryOut(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+        let phone = try booted(request)
+        guard let command = request.value["command"], case .object(let members) = command, members.count == 1 else {
+            throw CommandFailure(.usage, "'do' needs 'command', an object with 'step', 'install' or 'advance'")
+        }
+        let (id, limit) = (try request.id(), try request.timeout())
+        let waits = request.value["wait"]?.bool ?? true
+        let isAdvance = command["advance"] != nil
+        let number = request.request
+        let begins = phone.listen()
+        let acceptance: LivePhone.Acceptance
+        do throws(CommandFailure) { acceptance = try phone.accept(command, id: id) } catch {
+            phone.forget(begins)
+            throw error
+        }
+        phone.finish(begins, until: waits ? { $0.isQuiet } : { _ in true }, within: isAdvance ? .max : limit) {
+            [weak connection, unowned phone] records, isSettled in
+            connection?.answer(number) { writer in
+                switch acceptance {
+                case .accepted(let command):
+                    writer.key("command")
+                    writer.unsigned(command)
+                case .repeated(let command):
+                    writer.key("command")
+                    writer.unsigned(command)
+                    writer.key("repeated")
+                    writer.bool(true)
+                }
+                writer.key("phone")
+                writer.string(phone.name)
+                writer.key("at")
+                writer.string(LogTime.text(phone.now))
+                writer.key("settled")
+                writer.bool(waits && isSettled)
+                writer.key("decisions")
+                writer.openArray()
+                for record in records { writer.encoded(record) }
+                writer.closeArray()
+            }
+        }
+    }
+
+    /// Waits until apps are in a state, or all is quiet.
+    private func wait(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+        let phone = try booted(request)
+        let limit = try request.timeout()
+        var until: (LivePhone) -> Bool = { $0.isQuiet }
+        var what = "everything to settle"
+        if let word = request.value["app"]?.string {
+            let apps = try phone.apps(word).map { AppID(UInt32($0)) }
+            let text = try request.text("state")
+            guard let state = AppState(word: text) else {
+                throw CommandFailure(unknown: "state '\(text)'", known: AppState.allCases.map(\.word))
+            }
+            until = { phone in apps.allSatisfy { phone.run.bench.router.state(of: $0) == state } }
+            what = "\(word) to be \(text)"
+        }
+        let number = request.request
+        phone.finish(phone.listen(), until: until, within: limit) {
+            [weak connection, unowned phone] records, cameAbout in
+            guard cameAbout else {
+                let failure = CommandFailure(.timeout, "\(phone.name): waited \(Double(limit) / 1e9) s for \(what)")
+                connection?.refuse(number, failure)
+                return
+            }
+            connection?.answer(number) { writer in
+                writer.key("at")
+                writer.string(LogTime.text(phone.now))
+                writer.key("decisions")
+                writer.openArray()
+                for record in records { writer.encoded(record) }
+                writer.closeArray()
+            }
+        }
+    }
+
+    // MARK: Questions
+
+    private func listApps(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+        let phone = try booted(request)
+        let wanted = try request.value["app"]?.string.map { (word) throws(CommandFailure) in try phone.apps(word) }
+        connection.answer(request.request) { writer in
+            writer.key("at")
+            writer.string(LogTime.text(phone.now))
+            writer.key("apps")
+            writer.openArray()
+            for number in wanted ?? Array(phone.run.scenario.apps.indices) {
+                phone.describe(app: number, into: &writer)
+            }
+            writer.closeArray()
+        }
+    }
+
+    private func listDevices(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+        let phone = try booted(request)
+        connection.answer(request.request) { writer in
+            writer.key("devices")
+            writer.openArray()
+            for number in phone.run.scenario.devices.indices { phone.describe(device: number, into: &writer) }
+            writer.closeArray()
+        }
+    }
+
+    private func canWake(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+        let phone = try booted(request)
+        let apps = try phone.apps(try request.text("app"))
+        let word = try request.text("event")
+        guard let kind = EventKind(word: word) else {
+            let near = Suggestion.nearest(to: word, among: EventKind.allCases.map(\.word))
+            throw CommandFailure(.usage, "no kind of event \(word)", hint: near.map { "did you mean \($0)?" })
+        }
+        let records = apps.flatMap { phone.records(of: kind, for: AppID(UInt32($0))) }
+        guard !records.isEmpty else {
+            throw CommandFailure(
+                .notFound,
+                "\(phone.name): no \(word) for it has come",
+                hint: "it has had \(phone.kinds.map(\.word).joined(separator: ", "))"
+            )
+        }
+        connection.answer(request.request) { writer in
+            writer.key("decisions")
+            writer.openArray()
+            for record in records { writer.encoded(record) }
+            writer.closeArray()
+        }
+    }
+
+    // MARK: Streams
+
+    /// From now on the connection hears what happens to a phone, or to all.
+    private func follow(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+        let isAll = request.value["phone"]?.string == "all"
+        let names = isAll ? phones.keys.sorted() : [try booted(request).name]
+        connection.answer(request.request) { writer in
+            writer.key("type")
+            writer.string("header")
+            writer.key("schema")
+            writer.string("wake.stream/1")
+            writer.key("version")
+            writer.string(wakebenchVersion)
+            writer.key("phones")
+            writer.openArray()
+            for name in names {
+                guard let phone = phones[name] else { continue }
+                writer.openObject()
+                writer.key("name")
+                writer.string(name)
+                writer.key("seed")
+                writer.unsigned(phone.run.seed)
+                writer.key("determinism")
+                writer.string(phone.run.header.determinism)
+                writer.key("at")
+                writer.string(LogTime.text(phone.now))
+                writer.key("seq")
+                writer.unsigned(phone.lastDecision.number)
+                writer.closeObject()
+            }
+            writer.closeArray()
+        }
+        if let cursor = request.value["after"]?.unsigned, let phone = phones[names.first ?? ""], !isAll {
+            try phone.tellAgain(after: DecisionID(cursor)) { connection.tell(Self.line($0, of: phone.name)) }
+        }
+        connection.follow(isAll ? "" : names[0])
+        retune()
+    }
+}

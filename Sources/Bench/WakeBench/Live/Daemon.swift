@@ -1,0 +1,298 @@
+import Glibc
+import WakeBundles
+import WakeJSON
+import WakeJournal
+import WakeModel
+import WakePorts
+import WakeReports
+import WakeSystem
+
+/// The running bench: phones that live side by side, and a control socket by which their owner drives them.
+package final class Daemon {
+    /// What a daemon is started with.
+    package struct Settings {
+        /// The folder of its phones.
+        package var state: String
+        /// Where its control socket is; nil for ``Daemon/usualSocket()``.
+        package var socket: String
+        /// Reads the options of a phone's run: the words, its scenario and its folder.
+        package var parse: ([String], String, String) throws(CommandFailure) -> RunOptions
+        /// Told what is worth a line on stderr.
+        package var note: (String) -> Void
+
+        package init(
+            state: String,
+            socket: String,
+            parse: @escaping ([String], String, String) throws(CommandFailure) -> RunOptions,
+            note: @escaping (String) -> Void
+        ) {
+            (self.state, self.socket, self.parse, self.note) = (state, socket, parse, note)
+        }
+    }
+
+    let settings: Settings
+    let loop: EventLoop
+    /// Those that are switched on, by name.
+    var phones: [String: LivePhone] = [:]
+    /// Why phones that are to be on are not, by name.
+    var failures: [String: CommandFailure] = [:]
+    private var connections: [ObjectIdentifier: ControlConnection] = [:]
+    /// Let go at the end of the turn in which they ended.
+    private var finished: [ControlConnection] = []
+    private var listener: Watch?
+    private var listening: Int32 = -1
+    /// Whether the socket is this daemon's own to remove.
+    private var ownsSocket = false
+    private var signals: [SignalWatch] = []
+    private let lock: FolderLock
+    /// When phones whose journal found no space are tried again.
+    private let retry: Timer
+
+    /// The most clients at once.
+    private static let mostConnections = 256
+    /// In milliseconds.
+    private static let retryPause: Int64 = 5_000
+
+    /// Makes the folder, and keeps others away from it.
+    package init(_ settings: Settings) throws(CommandFailure) {
+        self.settings = settings
+        try RunFolder.make(settings.state + "/phones")
+        do throws(JournalError) { lock = try FolderLock(journal: settings.state + "/daemon") } catch {
+            guard case .inUse(let pid) = error.kind else { throw CommandFailure(error) }
+            throw CommandFailure(
+                .wrongState,
+                "\(settings.state): process \(pid) serves these phones already",
+                hint: "stop it first, or give another --state"
+            )
+        }
+        do throws(SystemError) {
+            try raiseDescriptorLimit()
+            loop = try EventLoop()
+            retry = try loop.timer(on: .monotonic)
+        } catch {
+            throw CommandFailure(.internal, error.description)
+        }
+        retry.handler = { [unowned self] in bootAgain() }
+    }
+
+    /// `$XDG_RUNTIME_DIR/wakebench/control.sock`, or the same below the state folder.
+    package static func usualSocket(state: String) -> String {
+        if let path = unsafe getenv("WAKEBENCH_SOCKET") { return unsafe String(cString: path) }
+        guard let folder = unsafe getenv("XDG_RUNTIME_DIR") else { return state + "/control.sock" }
+        return unsafe String(cString: folder) + "/wakebench/control.sock"
+    }
+
+    /// `$XDG_STATE_HOME/wakebench`, by default `~/.local/state/wakebench`.
+    package static func usualState() -> String {
+        if let path = unsafe getenv("WAKEBENCH_STATE") { return unsafe String(cString: path) }
+        if let folder = unsafe getenv("XDG_STATE_HOME") { return unsafe String(cString: folder) + "/wakebench" }
+        let home = unsafe getenv("HOME").map { unsafe String(cString: $0) } ?? "."
+        return home + "/.local/state/wakebench"
+    }
+
+    // MARK: Running
+
+    /// Switches on what was on, listens, and serves until SIGTERM, SIGINT or a client ends it. Phones go on from where they were
+    /// when the daemon is started again.
+    package func run() throws(CommandFailure) {
+        do throws(SystemError) {
+            for number in [SIGTERM, SIGINT] {
+                signals.append(try loop.signal(number) { [unowned self] in loop.exit() })
+            }
+            try loop.feedWatchdog()
+            try loop.atTurnEnd { [unowned self] in finished.removeAll() }
+        } catch {
+            throw CommandFailure(.internal, error.description)
+        }
+        try listen()
+        defer { stopListening() }
+        for name in phoneNames where (try? folder(of: name).readSettings())?.isBooted == true {
+            bootOrKeepFailure(name)
+        }
+        ServiceManager.isReady(status)
+        do throws(SystemError) { _ = try loop.run() } catch {
+            throw CommandFailure(.internal, error.description)
+        }
+        ServiceManager.isStopping()
+        for name in phones.keys.sorted() {
+            do throws(CommandFailure) { try phones.removeValue(forKey: name)?.stop() } catch {
+                settings.note("\(name): \(error.line)")
+            }
+        }
+    }
+
+    var status: String { "\(phones.count) of \(phoneNames.count) phones booted" }
+
+    /// Ends the service after the answer that is under way.
+    func stop() { loop.exit() }
+
+    private func listen() throws(CommandFailure) {
+        do throws(SystemError) {
+            let socket: Int32
+            if let given = try ServiceManager.activatedSocket() {
+                socket = given.release()
+            } else {
+                socket = try ownSocket()
+            }
+            listening = socket
+            listener = try loop.watch(socket, for: .readable) { [unowned self] _ in accept() }
+        } catch {
+            throw CommandFailure(.environment, error.description, hint: "give another place with --socket")
+        }
+    }
+
+    private func ownSocket() throws(SystemError) -> Int32 {
+        let path = settings.socket
+        if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
+            do throws(CommandFailure) { try RunFolder.make(String(path[..<slash])) } catch {
+                throw SystemError("mkdir", code: EACCES, subject: error.message)
+            }
+        }
+        // Who has the lock of the phones has no rival for their socket; what is there was left by one that was killed.
+        if (try? UnixSocket.connect(to: path)) != nil {
+            throw SystemError("bind", code: EADDRINUSE, subject: path)
+        }
+        unsafe unlink(path)
+        ownsSocket = true
+        return try UnixSocket.listen(at: path).release()
+    }
+
+    private func stopListening() {
+        listener?.cancel()
+        connections.removeAll()
+        close(listening)
+        if ownsSocket { unsafe unlink(settings.socket) }
+    }
+
+    private func accept() {
+        do throws(SystemError) {
+            while let number = try UnixSocket.accept(on: listening) {
+                let user = UnixSocket.user(of: number)
+                let connection = try ControlConnection(Descriptor(owning: number), loop: loop)
+                connection.ended = { [unowned self] in
+                    connections[ObjectIdentifier($0)] = nil
+                    finished.append($0)
+                }
+                connections[ObjectIdentifier(connection)] = connection
+                if let refusal = refusal(of: user) {
+                    connection.refuseAll(refusal)
+                } else {
+                    connection.asked = { [unowned self] in hear($0, from: $1) }
+                }
+            }
+        } catch {
+            settings.note("control socket: \(error.description)")
+        }
+    }
+
+    /// Only the owner of the bench, and root, command it.
+    private func refusal(of user: UInt32?) -> CommandFailure? {
+        guard user == geteuid() || user == 0 else {
+            return CommandFailure(
+                .environment,
+                "this bench is user \(geteuid())'s, and not yours",
+                hint: "serve one of your own"
+            )
+        }
+        guard connections.count <= Self.mostConnections else {
+            return CommandFailure(.wrongState, "\(Self.mostConnections) clients are connected", hint: "try again later")
+        }
+        return nil
+    }
+
+    // MARK: Phones
+
+    /// Of all phones, in order.
+    var phoneNames: [String] { FolderTree.names(in: settings.state + "/phones").filter(PhoneFolder.isName) }
+
+    func folder(of phone: String) -> PhoneFolder { PhoneFolder(path: settings.state + "/phones/" + phone) }
+
+    /// Switches a phone on, from where it was.
+    func boot(_ name: String, _ known: PhoneFolder.Settings) throws(CommandFailure) {
+        let folder = folder(of: name)
+        var options = try settings.parse(known.options, known.scenario, folder.run)
+        options.phoneName = name
+        options.clock = options.clock ?? .real
+        let phone = try LivePhone(name, folder, options, beside: loop)
+        for note in phone.run.notes { settings.note("\(name): \(note)") }
+        phone.failed = { [unowned self, unowned phone] in failed(phone, $0) }
+        phones[name] = phone
+        failures[name] = nil
+        retune()
+    }
+
+    private func bootOrKeepFailure(_ name: String) {
+        do throws(CommandFailure) {
+            guard let known = try folder(of: name).readSettings() else { return }
+            try boot(name, known)
+        } catch {
+            failures[name] = error
+            settings.note("\(name): \(error.line)")
+        }
+    }
+
+    /// A phone cannot go on. It is switched on again when there is space for its journal; the others go on.
+    private func failed(_ phone: LivePhone, _ failure: CommandFailure) {
+        phones[phone.name] = nil
+        failures[phone.name] = failure
+        settings.note("\(phone.name): \(failure.line)")
+        try? phone.stop()
+        if failure.code == .environment { retry.arm(after: Self.retryPause) }
+    }
+
+    private func bootAgain() {
+        for name in failures.keys.sorted() where failures[name]?.code == .environment { bootOrKeepFailure(name) }
+        if failures.values.contains(where: { $0.code == .environment }) { retry.arm(after: Self.retryPause) }
+    }
+
+    // MARK: Followers
+
+    /// Has phones tell what somebody follows, and nothing else.
+    func retune() {
+        for (name, phone) in phones {
+            let followers = connections.values.filter { $0.followed == name || $0.followed == "" }
+            guard !followers.isEmpty else {
+                phone.news = nil
+                continue
+            }
+            phone.news = { [unowned self] news in
+                let line = Self.line(news, of: name)
+                for connection in connections.values where connection.followed == name || connection.followed == "" {
+                    connection.tell(line)
+                }
+            }
+        }
+    }
+
+    static func line(_ news: LivePhone.News, of phone: String) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.openObject()
+        writer.key("type")
+        switch news {
+        case .decision(let number, let record):
+            writer.string("decision")
+            writer.key("phone")
+            writer.string(phone)
+            writer.key("seq")
+            writer.unsigned(number.number)
+            writer.key("record")
+            writer.encoded(record)
+        case .row(let row):
+            writer.string("row")
+            writer.key("phone")
+            writer.string(phone)
+            writer.key("at")
+            writer.string(LogTime.text(row.at))
+            writer.key("app")
+            writer.string(row.app)
+            writer.key("what")
+            writer.string(row.event)
+            writer.key("reason")
+            writer.string(row.reason)
+            writer.key("pid")
+            writer.integer(Int64(row.pid))
+        }
+        writer.closeObject()
+        return writer.bytes
+    }
+}

@@ -1,0 +1,84 @@
+import WakeJSON
+import WakeModel
+import WakeReports
+import WakeSystem
+
+/// What clients are told of a phone, its apps and its devices.
+extension LivePhone {
+    /// How far its clock is.
+    var now: Instant {
+        guard run.realTime else { return run.reached }
+        return max(run.reached, Instant(nanoseconds: MonotonicClock.now() - run.startedAt))
+    }
+
+    func describe(app number: Int, into writer: inout JSONWriter) {
+        let (id, app, router) = (AppID(UInt32(number)), run.scenario.apps[number], run.bench.router)
+        let state = router.state(of: id)
+        writer.openObject()
+        writer.key("name")
+        writer.string(app.name)
+        writer.key("bundle")
+        writer.string(run.bundle(ofApp: number))
+        writer.key("kind")
+        if case .bundle = app.form { writer.string("bundle") } else { writer.string("scripted") }
+        writer.key("installed")
+        writer.bool(router.isInstalled(id))
+        writer.key("state")
+        writer.string(state.word)
+        writer.key("pid")
+        writer.integer(Int64(run.recorder.pid(of: number)))
+        if state == .background, let left = router.backgroundTimeRemaining(of: id, at: now) {
+            writer.key("window")
+            writer.number(Double(left.nanoseconds) / 1e9)
+        }
+        if let decision = lastDecisions[id] {
+            writer.key("last")
+            writer.openObject()
+            writer.key("seq")
+            writer.unsigned(decision.id.number)
+            writer.key("at")
+            writer.string(LogTime.text(decision.at))
+            writer.key("event")
+            writer.string(decision.kind.word)
+            writer.key("verdict")
+            writer.string(decision.verdict.word)
+            writer.key("reason")
+            writer.string(decision.reason.word)
+            writer.closeObject()
+        }
+        writer.closeObject()
+    }
+
+    func describe(device number: Int, into writer: inout JSONWriter) {
+        let device = run.scenario.devices[number]
+        let name = run.names.known(device.name)
+        let holders = run.scenario.apps.indices.filter { app in
+            run.bench.router.registrations(of: AppID(UInt32(app))).contains {
+                $0.via == .connection && $0.subject == name
+            }
+        }
+        writer.openObject()
+        writer.key("name")
+        writer.string(device.name)
+        writer.key("kind")
+        writer.string(device.kind)
+        writer.key("connected")
+        writer.bool(name.map(run.bench.router.connectedPeripherals.contains) ?? false)
+        writer.key("apps")
+        writer.strings(holders.map { run.scenario.apps[$0].name })
+        writer.closeObject()
+    }
+
+    /// Tells the decisions after one again, as far as the log has them.
+    func tellAgain(after decision: DecisionID, _ tell: (News) -> Void) throws(CommandFailure) {
+        do throws(ReportError) {
+            try run.recorder.flush()
+            try RunLog.eachRecord(folder: run.folder.path) { record in
+                if let number = DecisionLog.number(of: record), number > decision { tell(.decision(number, record)) }
+                return true
+            }
+        } catch {
+            throw CommandFailure(.environment, error)
+        }
+    }
+}

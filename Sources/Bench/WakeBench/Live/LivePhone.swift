@@ -1,0 +1,388 @@
+import WakeBundles
+import WakeDevices
+import WakeJSON
+import WakeModel
+import WakePorts
+import WakeReports
+import WakeRouter
+import WakeSystem
+
+/// An emulated phone that is switched on: its run, which goes on in a loop beside others and hears commands.
+final class LivePhone: BenchObserver {
+    /// What whoever follows a phone hears.
+    enum News {
+        /// A record of `wake.decision/1`, and the number of its decision.
+        case decision(DecisionID, [UInt8])
+        /// What is no decision: what the user, the phone or a process did, and notes.
+        case row(Timeline.Row)
+    }
+
+    /// What somebody waits for, and what was decided meanwhile.
+    fileprivate struct Waiter {
+        var token: UInt64
+        var until: (LivePhone) -> Bool
+        /// On the monotonic clock in nanoseconds.
+        var deadline: Int64
+        var records: [[UInt8]]
+        /// Told the decisions, and whether it came about in time.
+        var done: (_ records: [[UInt8]], _ cameAbout: Bool) -> Void
+    }
+
+    let name: String
+    let folder: PhoneFolder
+    let run: Run
+    private let live: LiveScenario
+    private let outer: EventLoop
+    private var watch: Watch?
+    private let timer: Timer
+    /// The timer of the loop around, for what is due at once.
+    private let soon: Timer
+    private var waiters: [Waiter] = []
+    private var lastToken: UInt64 = 0
+    /// Where the clock of a virtual phone is on its way to.
+    private var target = Instant.zero
+    /// What was decided and is not committed yet; kept where somebody listens.
+    private var uncommitted: [Decision] = []
+    /// The commands with an identifier that the journal remembers, by it.
+    private var known: [String: UInt64] = [:]
+    private var knownInOrder: [String] = []
+    /// The last event of each kind, subject and app.
+    private var lastEvents: [EventShape: WakeEvent] = [:]
+    /// The last decision about each app.
+    private(set) var lastDecisions: [AppID: Decision] = [:]
+    private(set) var lastDecision = DecisionID.none
+    private var isTurning = false
+    /// Told once when the phone cannot go on. It is to be stopped then.
+    var failed: ((CommandFailure) -> Void)?
+    /// Hears what happens for good; nil when nobody follows.
+    var news: ((News) -> Void)? {
+        didSet { run.follow = news == nil ? nil : { [unowned self] in hear($0) } }
+    }
+
+    /// What tells one question about a wake from another.
+    private struct EventShape: Hashable {
+        var kind: EventKind
+        var subject: NameID
+        var app: AppID?
+    }
+
+    /// The most events that are remembered to be asked about.
+    private static let mostEvents = 10_000
+
+    /// Switches a phone on: a run that begins, or goes on where it was stopped or broke off.
+    init(_ name: String, _ folder: PhoneFolder, _ options: RunOptions, beside loop: EventLoop) throws(CommandFailure) {
+        (self.name, self.folder, outer) = (name, folder, loop)
+        let joined = try folder.readJoined()
+        do throws(FileError) {
+            live = try LiveScenario(file: options.scenario, searchFolders: options.appFolders, joined: joined)
+        } catch {
+            throw CommandFailure(.invalidFile, error)
+        }
+        run = try Run(options, live: live)
+        do throws(SystemError) {
+            timer = try run.loop.timer(on: .monotonic)
+            soon = try loop.timer(on: .monotonic)
+        } catch {
+            throw CommandFailure(.internal, error.description)
+        }
+        for command in run.journal.recovery?.commands ?? [] where !command.id.isEmpty {
+            remember(command.id, command.number)
+        }
+        run.bench.add(self)
+        try run.beginLive()
+        target = run.reached
+        do throws(SystemError) {
+            watch = try loop.watch(run.loop.descriptor, for: .readable) { [unowned self] _ in turn() }
+        } catch {
+            throw CommandFailure(.internal, error.description)
+        }
+        soon.handler = { [unowned self] in turn() }
+        turn()
+    }
+
+    /// Switches it off: it goes on from here when it is switched on again.
+    func stop() throws(CommandFailure) {
+        watch?.cancel()
+        soon.disarm()
+        failed = nil
+        for waiter in waiters { waiter.done(waiter.records, false) }
+        waiters.removeAll()
+        try run.stopLive()
+    }
+
+    // MARK: Turns
+
+    /// Does what is due and hears what has come, then waits for more.
+    func turn() {
+        guard !isTurning else { return }
+        isTurning = true
+        defer { isTurning = false }
+        do {
+            repeat {
+                try run.loop.runReady()
+                if run.realTime { try turnInRealTime() } else { try turnInVirtualTime() }
+                serveWaiters()
+            } while try run.loop.prepare()
+        } catch {
+            failed?(CommandFailure(error))
+        }
+    }
+
+    private func turnInRealTime() throws {
+        for _ in 0..<Self.turnsInRow {
+            guard case .waits(let next) = try run.turnInRealTime() else {
+                try run.loop.runReady()
+                continue
+            }
+            arm(at: run.startedAt.addingReportingOverflow(next.nanoseconds).partialValue, for: next)
+            return
+        }
+        // The others are not kept waiting.
+        soon.arm(at: MonotonicClock.now())
+    }
+
+    /// So many turns are taken at once before other phones have theirs.
+    private static let turnsInRow = 64
+    /// So long a virtual phone works before others have their turn, in nanoseconds.
+    private static let slice: Int64 = 20_000_000
+
+    private func turnInVirtualTime() throws {
+        target = max(target, run.reached)
+        try run.runInVirtualTime(until: target, pause: MonotonicClock.now() + Self.slice)
+        try run.bench.commit()
+        try run.tellReaders()
+        if run.reached < target { soon.arm(at: MonotonicClock.now()) } else { arm(at: .max, for: .distantFuture) }
+    }
+
+    private func arm(at due: Int64, for next: Instant) {
+        let deadline = min(next == .distantFuture ? .max : due, waiters.map(\.deadline).min() ?? .max)
+        if deadline == .max { timer.disarm() } else { timer.arm(at: deadline) }
+    }
+
+    /// Whether nothing is on its way: what has been said has been decided and answered.
+    var isQuiet: Bool {
+        let processes = run.processes?.host
+        return !run.bench.hasWork(at: run.reached) && processes?.isQuiet != false && run.areas.owed == nil
+            && run.deadline > run.reached && target <= run.reached && run.bench.commitDue == nil
+    }
+
+    // MARK: Listening
+
+    private var isListenedTo: Bool { news != nil || !waiters.isEmpty }
+
+    func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
+        if let event = item.input.reported {
+            let shape = EventShape(kind: event.kind, subject: event.subject, app: event.app)
+            if lastEvents[shape] != nil || lastEvents.count < Self.mostEvents { lastEvents[shape] = event }
+        }
+        for decision in output.decisions where decision.app != .none { lastDecisions[decision.app] = decision }
+        if let last = output.decisions.last { lastDecision = last.id }
+        if isListenedTo { uncommitted += output.decisions }
+    }
+
+    func committed() {
+        guard !uncommitted.isEmpty else { return }
+        let decisions = uncommitted
+        uncommitted.removeAll(keepingCapacity: true)
+        let writer = DecisionLog(header: run.header, profile: run.profile, names: run.names.text)
+        try? writer.append(batch: decisions[...])
+        let records = writer.records
+        for place in waiters.indices { waiters[place].keep(records) }
+        guard let news else { return }
+        for (decision, record) in zip(decisions, records) { news(.decision(decision.id, record)) }
+    }
+
+    private func hear(_ row: Timeline.Row) {
+        if !row.isDecision { news?(.row(row)) }
+    }
+
+    private func serveWaiters() {
+        guard !waiters.isEmpty else { return }
+        let now = MonotonicClock.now()
+        // Whoever is told may wait for something else.
+        let before = waiters
+        waiters = []
+        for waiter in before {
+            let cameAbout = waiter.until(self)
+            if cameAbout || waiter.deadline <= now {
+                waiter.done(waiter.records, cameAbout)
+            } else {
+                waiters.append(waiter)
+            }
+        }
+    }
+
+    /// Keeps what is decided from now on, until ``finish(_:until:within:_:)`` or ``forget(_:)``.
+    func listen() -> UInt64 {
+        lastToken += 1
+        waiters.append(Waiter(token: lastToken, until: { _ in false }, deadline: .max, records: [], done: { _, _ in }))
+        return lastToken
+    }
+
+    func forget(_ token: UInt64) { waiters.removeAll { $0.token == token } }
+
+    /// Waits until something is so, for so many nanoseconds at most, and tells what was decided since ``listen()``.
+    func finish(
+        _ token: UInt64,
+        until isSo: @escaping (LivePhone) -> Bool,
+        within limit: Int64,
+        _ done: @escaping ([[UInt8]], Bool) -> Void
+    ) {
+        guard let place = waiters.firstIndex(where: { $0.token == token }) else { return }
+        let deadline = MonotonicClock.now().addingReportingOverflow(limit)
+        waiters[place].until = isSo
+        waiters[place].deadline = deadline.overflow ? .max : deadline.partialValue
+        waiters[place].done = done
+        turn()
+    }
+
+    // MARK: Commands
+
+    /// What becomes of a command.
+    enum Acceptance {
+        case accepted(UInt64)
+        /// One with this identifier was accepted before; nothing is done again.
+        case repeated(UInt64)
+    }
+
+    /// Accepts a command: once this returns, it survives the bench.
+    ///
+    /// - Parameters:
+    ///   - command: `{"step": {...}}`, `{"install": {...}}` or `{"advance": NANOSECONDS}`.
+    ///   - id: what whoever gives it calls it; empty for none.
+    /// - Throws: ``CommandFailure``; the phone is as before.
+    func accept(_ command: JSONValue, id: String) throws(CommandFailure) -> Acceptance {
+        if let number = known[id] { return .repeated(number) }
+        let deed = try deed(of: command)
+        do {
+            // What was there before it is decided before it.
+            try run.bench.run(at: run.reached)
+            try run.carryOut(deed, line: String(decoding: command.encoded, as: UTF8.self), id: id)
+            try run.bench.run(at: run.reached)
+            try run.bench.commit()
+        } catch {
+            throw CommandFailure(error)
+        }
+        if case .advance(let instant) = deed { target = max(target, instant) }
+        if !id.isEmpty { remember(id, run.lastCommand) }
+        return .accepted(run.lastCommand)
+    }
+
+    private func deed(of command: JSONValue) throws(CommandFailure) -> Run.LiveDeed {
+        if let step = command["step"] {
+            do throws(FileError) { return .step(try live.verb(step)) } catch { throw CommandFailure(live: error) }
+        }
+        if let entry = command["install"] { return try install(entry) }
+        guard let advance = command["advance"]?.integer, !run.realTime else {
+            throw CommandFailure(
+                .wrongState,
+                "\(name): its clock is the machine's, and cannot be set forward",
+                hint: "make a phone with --clock virtual"
+            )
+        }
+        guard (0...Self.latest).contains(advance) else {
+            throw CommandFailure(.usage, "the clock cannot go on to \(advance) ns", hint: "at most 100 years")
+        }
+        return .advance(Instant(nanoseconds: advance))
+    }
+
+    /// A hundred years, in nanoseconds.
+    private static let latest: Int64 = 3_155_760_000_000_000_000
+
+    private func remember(_ id: String, _ number: UInt64) {
+        known[id] = number
+        knownInOrder.append(id)
+        guard knownInOrder.count > 2 * Self.remembered else { return }
+        for old in knownInOrder.prefix(Self.remembered) { known[old] = nil }
+        knownInOrder.removeFirst(Self.remembered)
+    }
+
+    /// So many identifiers are known at least.
+    private static let remembered = 5_000
+
+    // MARK: Apps that join
+
+    /// An entry of `apps`: a new app, another version of one that is there, or one that had been uninstalled.
+    private func install(_ entry: JSONValue) throws(CommandFailure) -> Run.LiveDeed {
+        guard let path = entry["bundle"]?.string else { return .install(try join(entry)) }
+        let bundle: AppBundle
+        do throws(BundleError) { bundle = try AppBundle.read(path) } catch {
+            throw CommandFailure(.invalidFile, error)
+        }
+        let known = run.scenario.apps.indices.first { run.bundle(ofApp: $0) == bundle.identifier }
+        guard let known else { return .install(try join(entry)) }
+        if run.bench.router.isInstalled(AppID(UInt32(known))) {
+            return .step(.install(app: known, bundle: bundle.path))
+        }
+        do throws(BundleError) { try run.processes?.replace(bundle, at: known) } catch {
+            throw CommandFailure(.invalidFile, error)
+        }
+        return .install(known..<known + 1)
+    }
+
+    private func join(_ entry: JSONValue) throws(CommandFailure) -> Range<Int> {
+        let range: Range<Int>
+        do throws(FileError) { range = try live.join(entry) } catch { throw CommandFailure(live: error) }
+        let before = try folder.readJoined()
+        do throws(CommandFailure) {
+            let bundles = try RealApps.read(live.scenario).filter { range.contains($0.position) }
+            try folder.writeJoined(before + [entry])
+            try run.takeOn(range, bundles)
+        } catch {
+            live.leave(range)
+            try folder.writeJoined(before)
+            throw error
+        }
+        return range
+    }
+
+    // MARK: Questions
+
+    /// The positions of the apps that a name or a bundle identifier means.
+    func apps(_ word: String) throws(CommandFailure) -> [Int] {
+        if let number = run.scenario.apps.indices.first(where: { run.bundle(ofApp: $0) == word }) { return [number] }
+        do throws(FileError) { return try live.apps(word) } catch {
+            throw CommandFailure(.notFound, "\(name): \(error.found)", hint: "expected \(error.expected)")
+        }
+    }
+
+    /// What would become of the latest event of a kind for an app, if it came again now: a record for each subject.
+    func records(of kind: EventKind, for app: AppID) -> [[UInt8]] {
+        let events = lastEvents.values.filter { $0.kind == kind }.sorted { $0.id < $1.id }
+        return WakeQuestion.records(
+            of: events,
+            for: app,
+            asked: run.bench.router,
+            at: run.reached,
+            after: run.bench.lastEvent,
+            DecisionLog(header: run.header, profile: run.profile, names: run.names.text)
+        ).records
+    }
+
+    /// The kinds of event that there were, in the order of their table.
+    var kinds: [EventKind] {
+        let kinds = Set(lastEvents.keys.map(\.kind))
+        return EventKind.allCases.filter(kinds.contains)
+    }
+}
+
+extension LivePhone.Waiter {
+    /// The most records that are kept for one that waits.
+    private static let most = 1_000
+
+    fileprivate mutating func keep(_ more: [[UInt8]]) {
+        if records.count < Self.most { records += more.prefix(Self.most - records.count) }
+    }
+}
+
+extension Timeline.Row {
+    /// Whether it shows a decision.
+    fileprivate var isDecision: Bool { verdict != "-" }
+}
+
+extension CommandFailure {
+    /// What was said to a live phone and is none of what can be.
+    fileprivate init(live error: FileError) {
+        self.init(.usage, error.found, hint: "expected \(error.expected)")
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import WakeBench
+import WakeJSON
+
+/// `wakebench serve` and the verbs about the daemon itself.
+enum ServeCommand {
+    static let verbs: [WakebenchProgram.Verb] = [
+        WakebenchProgram.Verb(
+            "serve",
+            "",
+            "serve phones until interrupted: the daemon that the verbs of running phones speak to",
+            run,
+            options: options
+        ),
+        LiveVerb.ask("daemon status", "", "say whether the daemon runs, and what it has", of: LiveCall.daemonOptions) {
+            call throws(CommandFailure) in
+            let answer = try call.ask("hello")
+            if call.printed(answer) { return .done }
+            let (phones, booted) = (answer["phones"]?.integer ?? 0, answer["booted"]?.integer ?? 0)
+            print(
+                "wakebench \(answer["version"]?.string ?? "") pid \(answer["pid"]?.integer ?? 0): \(booted) of \(phones) phones booted"
+            )
+            return .done
+        },
+        LiveVerb.ask(
+            "daemon stop",
+            "",
+            "end the daemon; its phones go on when it is started again",
+            of: LiveCall.daemonOptions
+        ) {
+            call throws(CommandFailure) in
+            _ = call.printed(try call.ask("stop"))
+            // It is gone when it says no more.
+            while try call.client.nextLine() != nil {}
+            return .done
+        },
+    ]
+
+    private static let options: [Arguments.Option] = [
+        .value("--state", "DIR", "the folder of the phones; default $WAKEBENCH_STATE or ~/.local/state/wakebench"),
+        .value("--socket", "PATH", "where the control socket is; default $WAKEBENCH_SOCKET or the usual place"),
+    ]
+
+    private static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
+        let arguments = try Arguments(words, options: options)
+        if let word = arguments.rest.first { throw CommandFailure(.usage, "'\(word)' is one word too many") }
+        let state = Paths.absolute(arguments.value("--state") ?? Daemon.usualState())
+        let socket = Paths.absolute(arguments.value("--socket") ?? Daemon.usualSocket(state: state))
+        let settings = Daemon.Settings(
+            state: state,
+            socket: socket,
+            parse: { (words, scenario, out) throws(CommandFailure) in
+                let arguments = try Arguments(words, options: LivePhoneVerbs.runOptions)
+                if let word = arguments.rest.first { throw CommandFailure(.usage, "'\(word)' is no option of a phone") }
+                var options = try RunCommand.options(arguments, scenario: scenario)
+                (options.out, options.followsLatest) = (out, false)
+                return options
+            },
+            note: { Output.complain($0) }
+        )
+        let daemon = try Daemon(settings)
+        Output.complain("serving \(state) at \(socket)")
+        try daemon.run()
+        return .done
+    }
+}

@@ -1,0 +1,35 @@
+import CWakeShims
+import Glibc
+
+/// Sockets of bytes with a name in the file system, non-blocking and close-on-exec.
+package enum UnixSocket {
+    /// The longest path of one, in bytes (unix(7)).
+    package static let longestPath = 107
+
+    /// Waits for connections, which its owner alone may make.
+    package static func listen(at path: String) throws(SystemError) -> Descriptor {
+        let number = unsafe wake_stream_listen(path)
+        guard number >= 0 else { throw SystemError(last: "bind", subject: path) }
+        return Descriptor(owning: number)
+    }
+
+    package static func connect(to path: String) throws(SystemError) -> Descriptor {
+        let number = unsafe wake_stream_connect(path)
+        guard number >= 0 else { throw SystemError(last: "connect", subject: path) }
+        return Descriptor(owning: number)
+    }
+
+    /// The next connection; nil when none waits.
+    package static func accept(on listener: Int32) throws(SystemError) -> Int32? {
+        let number = repeatingInterrupted { wake_accept(listener) }
+        if number >= 0 { return number }
+        if errno == EAGAIN || errno == ECONNABORTED { return nil }
+        throw SystemError(last: "accept4")
+    }
+
+    /// The user at the other end of a connection; nil when the kernel does not say.
+    package static func user(of connection: Int32) -> UInt32? {
+        let user = wake_peer_user(connection)
+        return user < 0 ? nil : UInt32(user)
+    }
+}
