@@ -64,6 +64,17 @@ extension Run {
         }
     }
 
+    /// Lets virtual time go on to an instant, and does all that is due there.
+    ///
+    /// - Parameter pause: when it leaves off before that, on the monotonic clock in nanoseconds.
+    func runInVirtualTime(through end: Instant, pause: Int64) throws {
+        repeat {
+            try runInVirtualTime(until: end, pause: pause)
+            guard reached >= end else { return }
+            try step(to: end)
+        } while (deadline <= end || bench.hasWork(at: end)) && MonotonicClock.now() < pause
+    }
+
     /// What is due at the last instant is done, and what comes of it in apps is heard: one that is frozen then is suspended
     /// when the run ends, however long the machine takes for it.
     private func endInVirtualTime(at end: Instant) throws {

@@ -7,7 +7,7 @@ import WakeModel
 /// on in place of its values. A record is then a line such as `{"shape":3,"values":[412,"d-000412"]}`. ``ShapedLines`` puts them
 /// together again.
 package final class DecisionLog {
-    private let file: LogFile
+    fileprivate let file: LogFile
     let names: (NameID) -> String
     let fragments: DecisionFragments
     /// Names as quoted JSON, by number.
@@ -170,4 +170,29 @@ package struct DecisionLogPlace: Codable {
         self.length = length
         self.shapes = shapes
     }
+}
+
+/// Writes decisions as records that stand in full, for whoever hears of them as they are made.
+package final class DecisionRecords {
+    private let log: DecisionLog
+    private var shapes = ShapedLines()
+
+    package init(header: LogHeader, profile: Profile, names: @escaping (NameID) -> String) {
+        log = DecisionLog(header: header, profile: profile, names: names)
+        log.clear()
+    }
+
+    /// A record for each decision, in order.
+    package func records(of decisions: [Decision]) -> [[UInt8]] {
+        // Nothing is written to a file.
+        try? log.append(batch: decisions[...])
+        defer { log.clear() }
+        return log.lines.compactMap { shapes.record(of: Array($0)) }
+    }
+}
+
+extension DecisionLog {
+    fileprivate var lines: [ArraySlice<UInt8>] { file.line.bytes.split(separator: 0x0a) }
+
+    fileprivate func clear() { file.line.removeAll() }
 }

@@ -15,7 +15,7 @@ package final class LineStream {
     package var heard: (([UInt8]) -> Void)?
     /// Hears how it ended, once. It is to be let go then.
     package var ended: ((Ending) -> Void)?
-    /// Hears that all has been sent, where ``unsent`` was beyond ``roomy``.
+    /// Hears that all has been sent, where more had waited than is read beside.
     package var drained: (() -> Void)?
 
     private let descriptor: Int32
@@ -29,6 +29,8 @@ package final class LineStream {
     private var output: [UInt8] = []
     private var sent = 0
     private var isReading = true
+    /// Whether more than ``mostUnsent`` waited since all had been sent last.
+    private var wasFull = false
     private var isOver = false
     /// The other end says no more.
     private var isDeaf = false
@@ -125,7 +127,8 @@ package final class LineStream {
             sent += count
         }
         if sent == output.count {
-            let wasFull = !isReading
+            let wasFull = wasFull
+            self.wasFull = false
             output.removeAll(keepingCapacity: output.capacity <= 65_536)
             sent = 0
             if closesWhenSent { return finish(.closed) }
@@ -134,6 +137,7 @@ package final class LineStream {
             output.removeFirst(sent)
             sent = 0
         }
+        if unsent > mostUnsent { wasFull = true }
         isReading = unsent <= mostUnsent && !(isDeaf && closesWhenSent)
         var interests: Readiness = isReading ? .readable : []
         if unsent > 0 { interests.insert(.writable) }

@@ -84,6 +84,9 @@ package final class ControlClient {
                 sent += count
             } else if errno == EAGAIN {
                 try waitFor(Int16(POLLOUT))
+            } else if errno == EPIPE || errno == ECONNRESET {
+                // Whoever says no before it has heard all has said why.
+                return
             } else if errno != EINTR {
                 throw gone
             }

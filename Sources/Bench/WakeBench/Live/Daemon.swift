@@ -110,6 +110,7 @@ package final class Daemon {
             bootOrKeepFailure(name)
         }
         ServiceManager.isReady(status)
+        settings.note("serving \(settings.state) at \(settings.socket)")
         do throws(SystemError) { _ = try loop.run() } catch {
             throw CommandFailure(.internal, error.description)
         }

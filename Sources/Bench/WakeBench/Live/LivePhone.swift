@@ -41,6 +41,7 @@ final class LivePhone: BenchObserver {
     private var lastToken: UInt64 = 0
     /// Where the clock of a virtual phone is on its way to.
     private var target = Instant.zero
+    private let writer: DecisionRecords
     /// What was decided and is not committed yet; kept where somebody listens.
     private var uncommitted: [Decision] = []
     /// The commands with an identifier that the journal remembers, by it.
@@ -79,6 +80,7 @@ final class LivePhone: BenchObserver {
             throw CommandFailure(.invalidFile, error)
         }
         run = try Run(options, live: live)
+        writer = DecisionRecords(header: run.header, profile: run.profile, names: run.names.text)
         do throws(SystemError) {
             timer = try run.loop.timer(on: .monotonic)
             soon = try loop.timer(on: .monotonic)
@@ -148,10 +150,14 @@ final class LivePhone: BenchObserver {
 
     private func turnInVirtualTime() throws {
         target = max(target, run.reached)
-        try run.runInVirtualTime(until: target, pause: MonotonicClock.now() + Self.slice)
+        try run.runInVirtualTime(through: target, pause: MonotonicClock.now() + Self.slice)
         try run.bench.commit()
         try run.tellReaders()
-        if run.reached < target { soon.arm(at: MonotonicClock.now()) } else { arm(at: .max, for: .distantFuture) }
+        if run.reached < target || run.deadline <= target {
+            soon.arm(at: MonotonicClock.now())
+        } else {
+            arm(at: .max, for: .distantFuture)
+        }
     }
 
     private func arm(at due: Int64, for next: Instant) {
@@ -184,9 +190,7 @@ final class LivePhone: BenchObserver {
         guard !uncommitted.isEmpty else { return }
         let decisions = uncommitted
         uncommitted.removeAll(keepingCapacity: true)
-        let writer = DecisionLog(header: run.header, profile: run.profile, names: run.names.text)
-        try? writer.append(batch: decisions[...])
-        let records = writer.records
+        let records = writer.records(of: decisions)
         for place in waiters.indices { waiters[place].keep(records) }
         guard let news else { return }
         for (decision, record) in zip(decisions, records) { news(.decision(decision.id, record)) }

@@ -58,9 +58,7 @@ enum ServeCommand {
             },
             note: { Output.complain($0) }
         )
-        let daemon = try Daemon(settings)
-        Output.complain("serving \(state) at \(socket)")
-        try daemon.run()
+        try Daemon(settings).run()
         return .done
     }
 }

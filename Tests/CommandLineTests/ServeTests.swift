@@ -1,0 +1,278 @@
+import ChildProcess
+import Foundation
+import Glibc
+import Testing
+
+@Suite("The daemon, and the verbs of running phones", .timeLimit(.minutes(5)))
+struct ServeTests {
+    @Test("A command is answered with what was decided because of it, at an instant of the phone's own")
+    func command() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        #expect(try bench("app", "launch", "heart").code == 0)
+        #expect(try bench("time", "advance", "5s").code == 0)
+        #expect(try bench("app", "home", "heart").code == 0)
+        #expect(try bench("time", "advance", "15s").code == 0)
+        #expect(try bench("app", "state", "heart").output == "suspended\n")
+        let answer = try bench.json("ble", "notify", "belt", "2A37", "0049", "--require", "resume:Resumed")
+        #expect(bench.verdicts(answer) == ["resume"])
+        #expect(answer["at"] as? String == "T+00:00:20.000")
+        #expect(try bench("time", "now").output == "T+00:00:20.000\n")
+        let refused = try bench("ble", "notify", "belt", "2A37", "0050", "--require", "deny")
+        #expect(refused.code == 5, "\(refused.errors)")
+    }
+
+    @Test("What was accepted survives kill -9: registrations, the clock, and the identifiers of commands")
+    func killed() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        for words in [["app", "launch", "heart"], ["time", "advance", "5s"], ["app", "home", "heart"]] {
+            #expect(try bench.run(words).code == 0)
+        }
+        #expect(try bench("time", "advance", "20s", "--id", "night").code == 0)
+        try bench.killAndServeAgain()
+        #expect(try bench("time", "now").output == "T+00:00:25.000\n")
+        let again = try bench.json("time", "advance", "20s", "--id", "night")
+        #expect(again["repeated"] as? Bool == true)
+        #expect(try bench("time", "now").output == "T+00:00:25.000\n")
+        // The app is brought back by the end of its link, and connects anew.
+        #expect(try bench("time", "advance", "30s").code == 0)
+        let answer = try bench.json("ble", "notify", "belt", "2A37", "0049", "--require", "wake")
+        #expect(bench.verdicts(answer).count == 1)
+    }
+
+    @Test("A phone goes on from where it was shut down, and is as it was made once it is erased")
+    func erased() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        #expect(try bench("time", "advance", "1h").code == 0)
+        expectRefusal(try bench("phone", "erase", "one"), code: 4, says: "one is booted", "shut it down")
+        #expect(try bench("phone", "snapshot", "list").output == "")
+        #expect(try bench("phone", "shutdown", "one").code == 0)
+        #expect(try bench("phone", "snapshot", "save", "hour", "-p", "one").code == 0)
+        #expect(try bench("phone", "clone", "one", "two").code == 0)
+        for (phone, time) in [("one", "T+01:00:00.000\n"), ("two", "T+01:00:00.000\n")] {
+            #expect(try bench("phone", "boot", phone).code == 0)
+            #expect(try bench("time", "now", "-p", phone).output == time)
+        }
+        #expect(try bench("phone", "shutdown", "one").code == 0)
+        #expect(try bench("phone", "erase", "one").code == 0)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        #expect(try bench("time", "now", "-p", "one").output == "T+00:00:00.000\n")
+        #expect(try bench("phone", "shutdown", "one").code == 0)
+        #expect(try bench("phone", "snapshot", "load", "hour", "-p", "one").code == 0)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        #expect(try bench("time", "now", "-p", "one").output == "T+01:00:00.000\n")
+    }
+
+    @Test(
+        "An app that is installed on a running phone is there after a restart, and one that cannot be changes nothing"
+    )
+    func installed() throws {
+        let bench = try ServedBench()
+        #expect(try bench("phone", "create", "one").code == 0)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        #expect(try bench("app", "list").output.split(separator: "\n").count == 1)
+        try bench.program.makeBundle(script: "exit 0")
+        expectRefusal(try bench("app", "install", "None.app"), code: 11, says: "None.app")
+        #expect(try bench("app", "install", "Heart.app").code == 0)
+        #expect(try bench("app", "list").output.split(separator: "\n").count == 2)
+        try bench.killAndServeAgain()
+        #expect(try bench("app", "list").output.split(separator: "\n").count == 2)
+    }
+
+    @Test("Commands that cannot be carried out say why with their own exit codes")
+    func refusals() throws {
+        let bench = try ServedBench()
+        expectRefusal(try bench("app", "list"), code: 4, says: "no phone is booted")
+        try bench.makePhone("one")
+        expectRefusal(try bench("phone", "boot", "on"), code: 3, says: "no phone 'on'", "did you mean 'one'?")
+        expectRefusal(try bench("phone", "create", "one"), code: 4, says: "there is a phone 'one'")
+        expectRefusal(try bench("phone", "create", "../one"), code: 2, says: "'../one'")
+        expectRefusal(try bench("ble", "notify", "bolt", "2A37", "00"), code: 2, says: "unknown device 'bolt'")
+        expectRefusal(try bench("app", "launch"), code: 2, says: "APP is missing")
+        expectRefusal(try bench("app", "state", "hart"), code: 3, says: "unknown app 'hart'")
+        expectRefusal(try bench("time", "advance", "1h"), code: 4, says: "its clock is the machine's")
+        expectRefusal(
+            try bench("app", "wait", "heart", "suspended", "--timeout", "100ms"),
+            code: 6,
+            says: "heart to be suspended"
+        )
+        let booted = try bench("phone", "boot", "one")
+        #expect(booted.code == 0 && booted.errors.contains("booted already"))
+        expectRefusal(try bench("phone", "boot", "one", "--strict"), code: 4, says: "booted already")
+        #expect(try bench("daemon", "stop").code == 0)
+        bench.daemon.waitUntilExit()
+        #expect(bench.daemon.terminationStatus == 0)
+        expectRefusal(try bench("daemon", "status"), code: 9, says: "no daemon at", "wakebench serve")
+    }
+
+    @Test("can-wake asks the phone as it is now, and leaves it as it is")
+    func question() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        for words in [
+            ["app", "launch", "heart"], ["time", "advance", "5s"], ["ble", "notify", "belt", "2A37", "01"],
+        ] {
+            #expect(try bench.run(words).code == 0)
+        }
+        #expect(try bench("app", "can-wake", "heart", "characteristic-notified").code == 0)
+        #expect(try bench("app", "force-quit", "heart").code == 0)
+        let answer = try bench("app", "can-wake", "heart", "characteristic-notified")
+        #expect(answer.code == 7 && answer.output.contains("drop  NoRegistration"), "\(answer.output)")
+        #expect(try bench("app", "state", "heart").output == "not-running\n")
+    }
+
+    @Test("Two daemons do not serve the same phones")
+    func rival() throws {
+        let bench = try ServedBench()
+        let other = try bench.program.run("serve", "--state", "state", "--socket", "other.sock")
+        expectRefusal(other, code: 4, says: "process \(bench.daemon.processIdentifier) serves these phones")
+    }
+
+    // MARK: Those who may not, or speak badly
+
+    @Test(
+        "Another user is refused by the socket's mode, and by the daemon where the mode lets him through",
+        .enabled(
+            if: Program.isRoot && FileManager.default.isExecutableFile(atPath: Program.setpriv),
+            "needs root and setpriv"
+        )
+    )
+    func stranger() throws {
+        let bench = try ServedBench()
+        let folder = bench.program.folder.path
+        let shut = try bench.program.runAsNobody("daemon", "status", "--socket", bench.socket)
+        expectRefusal(shut, code: 9, says: "Permission denied")
+        unsafe chmod(folder + "/state", 0o755)
+        unsafe chmod(bench.socket, 0o666)
+        let refused = try bench.program.runAsNobody("daemon", "status", "--socket", bench.socket)
+        expectRefusal(refused, code: 12, says: "this bench is user 0's")
+        #expect(try bench("daemon", "status").code == 0)
+    }
+
+    @Test("Garbage, oversized and half lines are refused, and the next client is served", .enabled(if: Self.hasPython))
+    func garbage() throws {
+        let bench = try ServedBench()
+        let said = try python(
+            """
+            def say(data, shut=False):
+                s = connect()
+                s.sendall(data)
+                if shut:
+                    s.shutdown(socket.SHUT_WR)
+                data = b""
+                while b"\\n" not in data and (more := s.recv(65536)):
+                    data += more
+                s.close()
+                return data
+            answers = [say(b"\\x00\\xff garbage\\n"), say(b"[1,2]\\n"), say(b'{"op":"none"}\\n'), say(b'{"op":7}\\n'),
+                say(b'{"op":"do","phone":"x","command":{}}\\n'), say(b"[" * 100000 + b"\\n")]
+            assert all(b'"ok":false' in answer for answer in answers), answers
+            s = connect()
+            try:
+                for _ in range(100):
+                    s.sendall(b"x" * 65536)
+                while s.recv(65536):
+                    pass
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            assert say(b'{"op":"hel', shut=True) == b""
+            print("served")
+            """,
+            bench
+        )
+        #expect(said == "served\n")
+        #expect(try bench("daemon", "status").code == 0)
+    }
+
+    @Test("A follower that does not read is told how much it has missed", .enabled(if: Self.hasPython))
+    func slowFollower() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        for words in [["app", "launch", "heart"], ["time", "advance", "5s"]] { #expect(try bench.run(words).code == 0) }
+        let said = try python(
+            """
+            slow = connect()
+            slow.sendall(b'{"op":"follow","phone":"one"}\\n')
+            lines = slow.makefile()
+            header = json.loads(lines.readline())
+            assert header["schema"] == "wake.stream/1", header
+            driver = connect()
+            answers = driver.makefile()
+            for number in range(1200):
+                step = {"notify": "belt", "characteristic": "2A37", "value": "%04x" % number}
+                driver.sendall(json.dumps({"op": "do", "phone": "one", "command": {"step": step}}).encode() + b"\\n")
+                assert json.loads(answers.readline())["ok"]
+            seen, dropped = 0, 0
+            while seen + dropped < 1200:
+                line = json.loads(lines.readline())
+                if line["type"] == "gap":
+                    dropped += line["dropped"]
+                elif line["type"] == "decision":
+                    seen += 1
+            print("missed some" if dropped else "missed none")
+            """,
+            bench
+        )
+        #expect(said == "missed some\n")
+    }
+
+    private static let hasPython = FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")
+
+    private func python(_ script: String, _ bench: ServedBench) throws -> String {
+        let start = """
+            import json, socket, sys
+            def connect():
+                s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+                s.connect(sys.argv[1])
+                return s
+
+            """
+        let outcome = try bench.program.run("/usr/bin/python3", ["-c", start + script, bench.socket])
+        #expect(outcome.errors == "")
+        return outcome.output
+    }
+
+    // MARK: The service manager
+
+    @Test("The service manager hears when the daemon serves and when it stops", .enabled(if: Self.hasPython))
+    func notifies() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let script = """
+            import os, signal, socket, subprocess, sys
+            s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            s.bind("notify.sock")
+            env = dict(os.environ, NOTIFY_SOCKET=os.path.abspath("notify.sock"), WATCHDOG_USEC="1000000")
+            daemon = subprocess.Popen([sys.argv[1], "serve", "--state", "s", "--socket", "c"], env=env)
+            wanted = ["READY=1", "WATCHDOG=1", "STOPPING=1"]
+            while wanted:
+                said = s.recv(4096).decode()
+                if wanted[0] in said:
+                    wanted.pop(0)
+                    if wanted == ["STOPPING=1"]:
+                        daemon.send_signal(signal.SIGTERM)
+            print(daemon.wait())
+            """
+        let outcome = try program.run("/usr/bin/python3", ["-c", script, Program.path])
+        #expect(outcome.output == "0\n", "\(outcome.errors)")
+    }
+
+    @Test(
+        "A socket that systemd made is served",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-socket-activate"), "needs systemd")
+    )
+    func activated() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let script = """
+            systemd-socket-activate -l "$PWD/given.sock" "$0" serve --state s & activator=$!
+            until [ -S given.sock ]; do sleep 0.05; done
+            "$0" daemon status --socket ./given.sock && "$0" daemon stop --socket ./given.sock
+            wait $activator
+            """
+        let outcome = try program.run("/bin/bash", ["-c", script, Program.path], limit: 20)
+        #expect(outcome.code == 0 && outcome.output.contains("0 of 0 phones booted"), "\(outcome.errors)")
+    }
+}
