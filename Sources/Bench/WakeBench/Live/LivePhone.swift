@@ -169,7 +169,7 @@ final class LivePhone: BenchObserver {
     var isQuiet: Bool {
         let processes = run.processes?.host
         return !run.bench.hasWork(at: run.reached) && processes?.isQuiet != false && run.areas.owed == nil
-            && run.deadline > run.reached && target <= run.reached && run.bench.commitDue == nil
+            && run.deadline > run.reached && target <= run.reached
     }
 
     // MARK: Listening
