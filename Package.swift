@@ -137,6 +137,7 @@ let package = Package(
         library("CBluetooth", pkgConfig: "bluez", apt: "libbluetooth-dev"),
         library("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),
         library("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+        library("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         clang("CUIKit"),
         clang("CCoreBluetooth"),
@@ -180,6 +181,7 @@ let package = Package(
         room("WakeUdev", on: "System", uses: ["CUdev", "WakeSystem"]),
         room("WakeALSA", on: "System", uses: ["CALSA", "WakeSystem", "WakeUdev"]),
         room("WakeAPNs", on: "System", uses: ["CNGHTTP2", "COpenSSL", "CWakeShims", "WakeJSON", "WakeSystem"]),
+        room("WakeHTTP", on: "System", uses: ["CMicroHTTPD", "WakeSystem"]),
         room(
             "WakeBundles",
             on: "System",
@@ -253,7 +255,7 @@ let package = Package(
             ],
             templates: [
                 "page.html", "page.css", "page-data.js", "page-why.js", "page-rows.js", "page-draw.js", "page-list.js",
-                "page.js",
+                "page.js", "live.html", "live.css", "live-run.js", "live.js",
             ]
         ),
         room(
@@ -261,7 +263,7 @@ let package = Package(
             on: "Bench",
             uses: [
                 "WakeModel", "WakeJSON", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeCaptures", "WakeSystem",
-                "WakeUdev", "WakeBundles",
+                "WakeUdev", "WakeHTTP", "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
                 "WakeReports", "WakeVoIP", "WakeNotification", "WakeBackgroundTransfer", "WakePush",

@@ -13,7 +13,7 @@ import time
 class Browser:
     """A browser with one page. What the page asks of the network, and what it complains of, is kept."""
 
-    def __init__(self, width=1440, height=900):
+    def __init__(self, width=1440, height=900, reaches=None):
         program = shutil.which("chromium") or shutil.which("chromium-browser")
         if program is None:
             raise SystemExit("chromium is missing; Scripts/install test installs it")
@@ -26,8 +26,10 @@ class Browser:
             "--no-first-run", "--no-default-browser-check", "--disable-gpu", "--disable-extensions", "--disable-background-networking",
             "--disable-component-update", "--hide-scrollbars", f"--user-data-dir={self.profile.name}", f"--window-size={width},{height}",
         ]
-        # Its sandbox needs what a build server's container may not give; the pages are our own, and are given no network.
-        line += ["--no-sandbox", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND", "about:blank"]
+        # Its sandbox needs what a build server's container may not give; the pages are our own, and are given no network, or
+        # the one host that they are on.
+        rules = "MAP * ~NOTFOUND" + (f", EXCLUDE {reaches}" if reaches else "")
+        line += ["--no-sandbox", "--disable-dev-shm-usage", f"--host-resolver-rules={rules}", "about:blank"]
         self.process = subprocess.Popen(
             line, pass_fds=(commands, answers), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

@@ -31,6 +31,7 @@ enum FloorPlan {
             floor: "System",
             imports: ["CNGHTTP2", "COpenSSL", "CWakeShims", "WakeJSON", "WakeSystem"]
         ),
+        Room(name: "WakeHTTP", floor: "System", imports: ["CMicroHTTPD", "WakeSystem"]),
         Room(name: "WakeBundles", floor: "System", imports: ["WakeDevices", "WakeModel"], foundation: true),
         Room(
             name: "WakeProcesses",
@@ -93,7 +94,7 @@ enum FloorPlan {
             imports: [
                 "WakeModel", "WakeJSON", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeCaptures",
                 "WakeSystem",
-                "WakeUdev", "WakeBundles",
+                "WakeUdev", "WakeHTTP", "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
                 "WakeReports", "WakeVoIP", "WakeNotification", "WakeBackgroundTransfer", "WakePush",
@@ -202,6 +203,7 @@ enum FloorPlan {
     /// Libraries of the system.
     static let libraries: Set<String> = [
         "CSystemd", "CSQLite", "CYAML", "CUdev", "CALSA", "CBluetooth", "CCurl", "CNGHTTP2", "COpenSSL",
+        "CMicroHTTPD",
     ]
 
     /// Our own code in C, but for the halves: what each needs.

@@ -29,48 +29,63 @@ package enum HTMLReport {
         return page([first, second], title: "\(title), compared", comparison: comparison(first, second))
     }
 
+    /// The data of a run, as its page has them.
+    package static func data(_ run: Run) -> [UInt8] { PageData.json(run.log, title: run.name, name: run.title) }
+
     private static func page(_ runs: [Run], title: String, comparison: [UInt8]?) -> [UInt8] {
-        var page = LineBuffer()
-        var rest = text(PackageResources.page_html)[...]
-        /// Copies the template to a place, and leaves the place out.
-        func copy(to place: String) {
+        var page = Template()
+        page.copy(to: "title")
+        page.line.append(raw: Markup.escaped(title))
+        page.copy(to: "style")
+        page.line.append(PackageResources.page_css)
+        page.copy(to: "heading")
+        page.line.append(raw: Markup.escaped(title))
+        page.copy(to: "controls")
+        page.copy(to: "results")
+        for run in runs { page.line.append(raw: results(run, isOne: runs.count == 1)) }
+        page.copy(to: "data")
+        for run in runs { append("run", data(run), to: &page.line) }
+        append("rules", rules().escapedForScript, to: &page.line)
+        if let comparison { append("comparison", comparison.escapedForScript, to: &page.line) }
+        page.copy(to: "script")
+        for script in scripts { page.line.append(script) }
+        return page.finish()
+    }
+
+    /// The template of all pages, and what has been copied of it.
+    struct Template {
+        var line = LineBuffer()
+        private var rest = text(PackageResources.page_html)[...]
+
+        /// Copies it to a place, and leaves the place out. What stands there in the place of `old` is `new`.
+        mutating func copy(to place: String, replacing old: String? = nil, by new: String = "") {
             let end = rest.firstRange(of: "<!--\(place)-->")
-            page.append(raw: String(rest[..<(end?.lowerBound ?? rest.endIndex)]))
+            let text = String(rest[..<(end?.lowerBound ?? rest.endIndex)])
+            line.append(raw: old.map { text.replacing($0, with: new) } ?? text)
             rest = rest[(end?.upperBound ?? rest.endIndex)...]
         }
-        copy(to: "title")
-        page.append(raw: Markup.escaped(title))
-        copy(to: "style")
-        page.append(PackageResources.page_css)
-        copy(to: "heading")
-        page.append(raw: Markup.escaped(title))
-        copy(to: "results")
-        for run in runs { page.append(raw: results(run, isOne: runs.count == 1)) }
-        copy(to: "data")
-        for run in runs {
-            append("run", PageData.json(run.log, title: run.name, name: run.title), to: &page)
+
+        /// What came of it, with what is left.
+        func finish() -> [UInt8] {
+            var line = line
+            line.append(raw: String(rest))
+            return line.bytes
         }
-        append("rules", rules().escapedForScript, to: &page)
-        if let comparison { append("comparison", comparison.escapedForScript, to: &page) }
-        copy(to: "script")
-        for script in scripts { page.append(script) }
-        page.append(raw: String(rest))
-        return page.bytes
     }
 
     /// In the order in which they stand on each other.
-    private static let scripts = [
+    static let scripts = [
         PackageResources.page_data_js, PackageResources.page_why_js, PackageResources.page_rows_js,
         PackageResources.page_draw_js, PackageResources.page_list_js, PackageResources.page_js,
     ]
 
-    private static func append(_ name: String, _ json: [UInt8], to page: inout LineBuffer) {
+    static func append(_ name: String, _ json: [UInt8], to page: inout LineBuffer) {
         page.append(raw: "<script type=\"application/json\" class=\"\(name)\">")
         page.append(json)
         page.append("</script>\n")
     }
 
-    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     // MARK: What does not change while one looks at it
 
@@ -127,7 +142,7 @@ package enum HTMLReport {
     // MARK: Data of all runs
 
     /// How sure each rule is, what of it is assumed, and its sentence.
-    private static func rules() -> [UInt8] {
+    static func rules() -> [UInt8] {
         var line = LineBuffer()
         line.append("{")
         for entry in RuleCatalogue.entries {

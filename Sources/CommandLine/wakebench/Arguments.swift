@@ -21,6 +21,9 @@ struct Arguments {
         static func value(_ name: String, _ value: String, short: String? = nil, _ help: String) -> Option {
             Option(name: name, short: short, value: value, help: help)
         }
+
+        /// Whether it may stand without its value: `[PORT]`.
+        var isOptional: Bool { value?.hasPrefix("[") == true }
     }
 
     private var values: [String: [String]] = [:]
@@ -59,6 +62,9 @@ struct Arguments {
                 guard parts.count == 1 else { throw CommandFailure(.usage, "\(option.name) takes no value") }
             } else if parts.count == 2 {
                 value = parts[1]
+            } else if option.isOptional {
+                value = position < words.count && !words[position].hasPrefix("-") ? words[position] : ""
+                if value != "" { position += 1 }
             } else if position < words.count {
                 value = words[position]
                 position += 1

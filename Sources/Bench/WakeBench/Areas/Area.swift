@@ -1,5 +1,6 @@
 import WakeBundles
 import WakeDevices
+import WakeJSON
 import WakeModel
 import WakePorts
 import WakeSystem
@@ -114,6 +115,9 @@ protocol Area: AnyObject {
     /// Whether a device is one of its.
     func owns(_ device: ScenarioDevice) -> Bool
 
+    /// Adds to what clients are told of one of its devices.
+    func describe(_ device: ScenarioDevice, into writer: inout JSONWriter)
+
     /// A device drops its link.
     func disconnect(_ device: ScenarioDevice, _ origin: NameID, at now: Instant) throws(SourceFailure)
 
@@ -158,6 +162,7 @@ extension Area {
     func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {}
 
     static var hasLinks: Bool { false }
+    func describe(_ device: ScenarioDevice, into writer: inout JSONWriter) {}
     func disconnect(_ device: ScenarioDevice, _ origin: NameID, at now: Instant) throws(SourceFailure) {}
     func move(_ device: ScenarioDevice, inRange: Bool, at now: Instant) throws(SourceFailure) {}
 

@@ -1,6 +1,7 @@
 import WakeBluetooth
 import WakeCaptures
 import WakeDevices
+import WakeJSON
 import WakeModel
 import WakePorts
 import WakeSystem
@@ -182,6 +183,32 @@ final class BluetoothArea: Area {
 
     private func phones(for step: String) throws(SourceFailure) -> SimulatedPeripheralRole {
         try need(phones, for: step, "the central")
+    }
+}
+
+extension BluetoothArea {
+    /// How strong its signal is and whether it is in reach, as far as the radio knows, and the characteristics that it can notify, each with its value.
+    func describe(_ device: ScenarioDevice, into writer: inout JSONWriter) {
+        if let strength = simulated?.signalStrength(of: device.name) ?? real?.signalStrength(of: device.name) {
+            writer.key("rssi")
+            writer.integer(Int64(strength))
+        }
+        if let isInRange = simulated?.isInRange(device.name) {
+            writer.key("in_range")
+            writer.bool(isInRange)
+        }
+        guard let simulated, device.peripheral != nil else { return }
+        writer.key("notifies")
+        writer.openArray()
+        for (uuid, value) in simulated.notified(by: device.name) {
+            writer.openObject()
+            writer.key("characteristic")
+            writer.string(uuid)
+            writer.key("value")
+            writer.string(value.hexadecimal)
+            writer.closeObject()
+        }
+        writer.closeArray()
     }
 }
 

@@ -1,17 +1,14 @@
 import WakeJSON
 import WakeSystem
 
-/// A client of the daemon, and what it follows.
-final class ControlConnection {
-    /// The most bytes of a stream that wait for a slow reader; what comes beyond is dropped, and counted for it.
-    private static let mostStreamed = 1 << 20
+/// A client of the control socket.
+final class ControlConnection: Client {
     /// The most bytes of answers that wait before no further request is read.
     private static let mostUnsent = 1 << 20
 
     private let stream: LineStream
-    /// What it follows: one phone, or all where the name is empty; nil for nothing.
-    private(set) var followed: String?
-    private var dropped: UInt64 = 0
+    var followed: String?
+    private var gap = StreamGap()
     private var isOver = false
     /// Told a request; not told any more once it is over.
     var asked: ((ControlRequest, ControlConnection) -> Void)?
@@ -48,64 +45,17 @@ final class ControlConnection {
         stream.close()
     }
 
-    // MARK: Answers
+    // MARK: Lines
 
-    /// Answers a request with what it asked for.
-    func answer(_ request: Int64?, _ write: (inout JSONWriter) -> Void = { _ in }) {
-        var writer = JSONWriter()
-        writer.openObject()
-        if let request {
-            writer.key("request")
-            writer.integer(request)
-        }
-        writer.key("ok")
-        writer.bool(true)
-        write(&writer)
-        writer.closeObject()
-        stream.send(writer.bytes)
-    }
+    func say(_ line: [UInt8]) { stream.send(line) }
 
-    func refuse(_ request: Int64?, _ failure: CommandFailure) {
-        var writer = JSONWriter()
-        writer.openObject()
-        if let request {
-            writer.key("request")
-            writer.integer(request)
-        }
-        writer.key("ok")
-        writer.bool(false)
-        writer.key("error")
-        writer.value(failure.json)
-        writer.closeObject()
-        stream.send(writer.bytes)
-    }
-
-    // MARK: Streams
-
-    func follow(_ phone: String) { followed = phone }
-
-    /// Sends a line of what it follows, or counts it where it reads too slowly.
     func tell(_ line: [UInt8]) {
         guard !isOver else { return }
-        if dropped > 0 || stream.unsent > Self.mostStreamed {
-            dropped += 1
-            if stream.unsent <= Self.mostStreamed / 2 { tellGap() }
-            return
-        }
-        stream.send(line)
+        if gap.admits(unsent: stream.unsent) { stream.send(line) } else { tellGap() }
     }
 
     private func tellGap() {
-        guard dropped > 0 else { return }
-        var writer = JSONWriter()
-        writer.openObject()
-        writer.key("type")
-        writer.string("gap")
-        writer.key("dropped")
-        writer.unsigned(dropped)
-        writer.closeObject()
-        dropped = 0
-        stream.send(writer.bytes)
+        if let line = gap.end(unsent: stream.unsent) { stream.send(line) }
     }
 }
 

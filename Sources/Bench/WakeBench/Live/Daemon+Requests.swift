@@ -8,7 +8,7 @@ import WakeSystem
 
 /// What clients of the control socket can ask for.
 extension Daemon {
-    private typealias Handler = (Daemon) -> (ControlRequest, ControlConnection) throws(CommandFailure) -> Void
+    private typealias Handler = (Daemon) -> (ControlRequest, any Client) throws(CommandFailure) -> Void
 
     private static var operations: KeyValuePairs<String, Handler> {
         [
@@ -19,7 +19,7 @@ extension Daemon {
         ]
     }
 
-    func hear(_ request: ControlRequest, from connection: ControlConnection) {
+    func hear(_ request: ControlRequest, from connection: any Client) {
         do throws(CommandFailure) {
             guard let handler = Self.operations.first(where: { $0.key == request.op })?.value else {
                 throw CommandFailure(unknown: "operation '\(request.op)'", known: Self.operations.map(\.key))
@@ -32,7 +32,7 @@ extension Daemon {
 
     // MARK: The daemon
 
-    private func hello(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+    private func hello(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         connection.answer(request.request) { writer in
             writer.key("schema")
             writer.string("wake.control/1")
@@ -49,14 +49,14 @@ extension Daemon {
         }
     }
 
-    private func stop(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+    private func stop(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         connection.answer(request.request)
         stop()
     }
 
     // MARK: Phones
 
-    private func listPhones(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+    private func listPhones(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         var all: [PhoneFolder.Settings] = []
         for name in phoneNames {
             if let known = try folder(of: name).readSettings() { all.append(known) }
@@ -77,7 +77,7 @@ extension Daemon {
         writer.key("udid")
         writer.string(known.udid)
         writer.key("state")
-        writer.string(phone != nil ? "booted" : failures[known.name] != nil ? "failed" : "shutdown")
+        writer.string(state(of: known.name))
         writer.key("folder")
         writer.string(folder(of: known.name).run)
         writer.key("scenario")
@@ -102,7 +102,7 @@ extension Daemon {
         writer.closeObject()
     }
 
-    private func answer(_ request: ControlRequest, with name: String, _ connection: ControlConnection)
+    private func answer(_ request: ControlRequest, with name: String, _ connection: any Client)
         throws(CommandFailure)
     {
         let known = try known(name)
@@ -154,7 +154,7 @@ extension Daemon {
         }
     }
 
-    private func create(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+    private func create(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let name = try request.text("phone")
         guard PhoneFolder.isName(name) else {
             throw CommandFailure(
@@ -187,7 +187,7 @@ extension Daemon {
         try answer(request, with: name, connection)
     }
 
-    private func delete(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+    private func delete(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let known = try target(request)
         try needShutDown(known, for: "delete it")
         try PhoneFolder.remove(folder(of: known.name).path)
@@ -195,7 +195,7 @@ extension Daemon {
         connection.answer(request.request)
     }
 
-    private func boot(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+    private func boot(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         var known = try target(request)
         let isOn = phones[known.name] != nil
         if !isOn { try boot(known.name, known) }
@@ -209,12 +209,13 @@ extension Daemon {
         }
     }
 
-    private func shutDown(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+    private func shutDown(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         var known = try target(request)
         known.isBooted = false
         try folder(of: known.name).write(known)
         failures[known.name] = nil
         let phone = phones.removeValue(forKey: known.name)
+        if phone != nil { tellState(of: known.name) }
         try phone?.stop()
         connection.answer(request.request) { writer in
             writer.key("already")
@@ -224,7 +225,7 @@ extension Daemon {
         }
     }
 
-    private func erase(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+    private func erase(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let known = try target(request)
         try needShutDown(known, for: "erase it")
         try folder(of: known.name).erase()
@@ -232,7 +233,7 @@ extension Daemon {
         try answer(request, with: known.name, connection)
     }
 
-    private func clone(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+    private func clone(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let known = try target(request)
         let name = try request.text("to")
         guard PhoneFolder.isName(name), try folder(of: name).readSettings() == nil else {
@@ -255,7 +256,7 @@ extension Daemon {
         do throws(FileError) { return try InputFile.read(path) } catch { throw CommandFailure(.invalidFile, error) }
     }
 
-    private func snapshot(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+    private func snapshot(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let known = try target(request)
         let folder = folder(of: known.name)
         let action = try request.text("action")
@@ -281,7 +282,7 @@ extension Daemon {
     // MARK: What happens to a phone
 
     /// Accepts a command, and answers at once or when all that comes of it is over.
-    private func carryOut(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+    private func carryOut(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let phone = try booted(request)
         guard let command = request.value["command"], case .object(let members) = command, members.count == 1 else {
             throw CommandFailure(.usage, "'do' needs 'command', an object with 'step', 'install' or 'advance'")
@@ -324,7 +325,7 @@ extension Daemon {
     }
 
     /// Waits until apps are in a state, or all is quiet.
-    private func wait(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+    private func wait(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let phone = try booted(request)
         let limit = try request.timeout()
         var until: (LivePhone) -> Bool = { $0.isQuiet }
@@ -359,7 +360,7 @@ extension Daemon {
 
     // MARK: Questions
 
-    private func listApps(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+    private func listApps(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let phone = try booted(request)
         let wanted = try request.value["app"]?.string.map { (word) throws(CommandFailure) in try phone.apps(word) }
         connection.answer(request.request) { writer in
@@ -374,7 +375,7 @@ extension Daemon {
         }
     }
 
-    private func listDevices(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+    private func listDevices(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let phone = try booted(request)
         connection.answer(request.request) { writer in
             writer.key("devices")
@@ -384,7 +385,7 @@ extension Daemon {
         }
     }
 
-    private func canWake(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+    private func canWake(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let phone = try booted(request)
         let apps = try phone.apps(try request.text("app"))
         let word = try request.text("event")
@@ -411,7 +412,7 @@ extension Daemon {
     // MARK: Streams
 
     /// From now on the connection hears what happens to a phone, or to all.
-    private func follow(_ request: ControlRequest, _ connection: ControlConnection) throws(CommandFailure) {
+    private func follow(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let isAll = request.value["phone"]?.string == "all"
         let names = isAll ? phones.keys.sorted() : [try booted(request).name]
         connection.answer(request.request) { writer in
@@ -443,7 +444,7 @@ extension Daemon {
         if let cursor = request.value["after"]?.unsigned, let phone = phones[names.first ?? ""], !isAll {
             try phone.tellAgain(after: DecisionID(cursor)) { connection.tell(Self.line($0, of: phone.name)) }
         }
-        connection.follow(isAll ? "" : names[0])
+        connection.followed = isAll ? "" : names[0]
         retune()
     }
 }

@@ -15,6 +15,8 @@ package final class Daemon {
         package var state: String
         /// Where its control socket is; nil for ``Daemon/usualSocket()``.
         package var socket: String
+        /// The port of the page on this machine; 0 for one of the kernel's choice, nil for no page.
+        package var page: UInt16?
         /// Reads the options of a phone's run: the words, its scenario and its folder.
         package var parse: ([String], String, String) throws(CommandFailure) -> RunOptions
         /// Told what is worth a line on stderr.
@@ -23,10 +25,12 @@ package final class Daemon {
         package init(
             state: String,
             socket: String,
+            page: UInt16? = nil,
             parse: @escaping ([String], String, String) throws(CommandFailure) -> RunOptions,
             note: @escaping (String) -> Void
         ) {
-            (self.state, self.socket, self.parse, self.note) = (state, socket, parse, note)
+            (self.state, self.socket, self.page) = (state, socket, page)
+            (self.parse, self.note) = (parse, note)
         }
     }
 
@@ -39,6 +43,7 @@ package final class Daemon {
     private var connections: [ObjectIdentifier: ControlConnection] = [:]
     /// Let go at the end of the turn in which they ended.
     private var finished: [ControlConnection] = []
+    private var page: PageServer?
     private var listener: Watch?
     private var listening: Int32 = -1
     /// Whether the socket is this daemon's own to remove.
@@ -106,6 +111,8 @@ package final class Daemon {
         }
         try listen()
         defer { stopListening() }
+        if let port = settings.page { page = try PageServer(self, port: port) }
+        defer { page = nil }
         for name in phoneNames where (try? folder(of: name).readSettings())?.isBooted == true {
             bootOrKeepFailure(name)
         }
@@ -220,6 +227,7 @@ package final class Daemon {
         phones[name] = phone
         failures[name] = nil
         retune()
+        tellState(of: name)
     }
 
     private func bootOrKeepFailure(_ name: String) {
@@ -236,6 +244,7 @@ package final class Daemon {
     private func failed(_ phone: LivePhone, _ failure: CommandFailure) {
         phones[phone.name] = nil
         failures[phone.name] = failure
+        tellState(of: phone.name)
         settings.note("\(phone.name): \(failure.line)")
         try? phone.stop()
         if failure.code == .environment { retry.arm(after: Self.retryPause) }
@@ -248,21 +257,38 @@ package final class Daemon {
 
     // MARK: Followers
 
+    private var clients: [any Client] { Array(connections.values) + (page?.followers ?? []) }
+
     /// Has phones tell what somebody follows, and nothing else.
     func retune() {
         for (name, phone) in phones {
-            let followers = connections.values.filter { $0.followed == name || $0.followed == "" }
-            guard !followers.isEmpty else {
+            guard clients.contains(where: { $0.follows(name) }) else {
                 phone.news = nil
                 continue
             }
             phone.news = { [unowned self] news in
                 let line = Self.line(news, of: name)
-                for connection in connections.values where connection.followed == name || connection.followed == "" {
-                    connection.tell(line)
-                }
+                for client in clients where client.follows(name) { client.tell(line) }
             }
         }
+    }
+
+    /// Tells all who follow something that a phone was switched on or off, or cannot go on.
+    func tellState(of name: String) {
+        var writer = JSONWriter()
+        writer.openObject()
+        writer.key("type")
+        writer.string("phone")
+        writer.key("phone")
+        writer.string(name)
+        writer.key("state")
+        writer.string(state(of: name))
+        writer.closeObject()
+        for client in clients where client.followed != nil { client.tell(writer.bytes) }
+    }
+
+    func state(of name: String) -> String {
+        phones[name] != nil ? "booted" : failures[name] != nil ? "failed" : "shutdown"
     }
 
     static func line(_ news: LivePhone.News, of phone: String) -> [UInt8] {
@@ -292,6 +318,24 @@ package final class Daemon {
             writer.string(row.reason)
             writer.key("pid")
             writer.integer(Int64(row.pid))
+        case .move(let move):
+            writer.string("state")
+            writer.key("phone")
+            writer.string(phone)
+            writer.key("at")
+            writer.string(LogTime.text(move.at))
+            writer.key("app")
+            writer.string(move.app)
+            writer.key("from")
+            writer.string(move.from.word)
+            writer.key("to")
+            writer.string(move.to.word)
+            writer.key("pid")
+            writer.integer(Int64(move.pid))
+            if let cause = move.cause {
+                writer.key("cause")
+                writer.string(cause.word)
+            }
         }
         writer.closeObject()
         return writer.bytes

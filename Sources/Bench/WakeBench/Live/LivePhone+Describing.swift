@@ -66,7 +66,20 @@ extension LivePhone {
         writer.bool(name.map(run.bench.router.connectedPeripherals.contains) ?? false)
         writer.key("apps")
         writer.strings(holders.map { run.scenario.apps[$0].name })
+        for area in run.areas.all where area.owns(device) { area.describe(device, into: &writer) }
         writer.closeObject()
+    }
+
+    /// The run as far as its logs have it, as the data of a page, which news go on from.
+    func pageData() throws(CommandFailure) -> [UInt8] {
+        do { try run.bench.commit() } catch { throw CommandFailure(error) }
+        do throws(ReportError) {
+            try run.recorder.flush()
+            let log = try RunLog(folder: run.folder.path, evidence: true)
+            return HTMLReport.data(HTMLReport.Run(log, title: name))
+        } catch {
+            throw CommandFailure(.environment, error)
+        }
     }
 
     /// Tells the decisions after one again, as far as the log has them.

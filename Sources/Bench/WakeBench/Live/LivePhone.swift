@@ -15,6 +15,19 @@ final class LivePhone: BenchObserver {
         case decision(DecisionID, [UInt8])
         /// What is no decision: what the user, the phone or a process did, and notes.
         case row(Timeline.Row)
+        /// An app went from a state to another.
+        case move(Move)
+    }
+
+    struct Move {
+        /// Its bundle identifier.
+        var app: String
+        var at: Instant
+        var from: AppState
+        var to: AppState
+        var pid: Int32
+        /// Why its process ended, where it has none any more.
+        var cause: ExitCause?
     }
 
     /// What somebody waits for, and what was decided meanwhile.
@@ -44,6 +57,8 @@ final class LivePhone: BenchObserver {
     private let writer: DecisionRecords
     /// What was decided and is not committed yet; kept where somebody listens.
     private var uncommitted: [Decision] = []
+    /// How apps have moved meanwhile; kept where somebody follows.
+    private var moves: [Move] = []
     /// The commands with an identifier that the journal remembers, by it.
     private var known: [String: UInt64] = [:]
     private var knownInOrder: [String] = []
@@ -184,9 +199,34 @@ final class LivePhone: BenchObserver {
         for decision in output.decisions where decision.app != .none { lastDecisions[decision.app] = decision }
         if let last = output.decisions.last { lastDecision = last.id }
         if isListenedTo { uncommitted += output.decisions }
+        if news != nil { gatherMoves(output, at: now) }
+    }
+
+    private func gatherMoves(_ output: RouterOutput, at now: Instant) {
+        var causes: [AppID: ExitCause] = [:]
+        for action in output.actions {
+            if case .exited(let record) = action { causes[record.app] = record.cause }
+        }
+        for action in output.actions {
+            guard case .moved(let app, let from, let to) = action else { continue }
+            let number = Int(app.number)
+            let move = Move(
+                app: run.bundle(ofApp: number),
+                at: now,
+                from: from,
+                to: to,
+                pid: to == .notRunning ? 0 : run.recorder.pid(of: number),
+                cause: to == .notRunning ? causes[app] : nil
+            )
+            moves.append(move)
+        }
     }
 
     func committed() {
+        defer {
+            for move in moves { news?(.move(move)) }
+            moves.removeAll(keepingCapacity: true)
+        }
         guard !uncommitted.isEmpty else { return }
         let decisions = uncommitted
         uncommitted.removeAll(keepingCapacity: true)

@@ -104,6 +104,7 @@ class Run {
     this.unpackOutcomes(json.outcomes, json.calls);
     this.unpackMoves(json.moves);
     this.differs = new Uint8Array(this.count);
+    this.group();
   }
 
   unpackDecisions(columns) {
@@ -118,7 +119,15 @@ class Run {
     this.replaces = plain(columns.replaces, count, Float64Array);
     const verdicts = this.json.rulings.map(ruling => VERDICTS.indexOf(ruling[0]));
     this.verdict = Uint8Array.from(this.ruling, number => verdicts[number]);
+  }
+
+  /** Puts together what is about the same app, source or device. */
+  group() {
     this.ofApp = new Groups(this.app, this.apps.length);
+    this.movesOfApp = new Groups(this.moves.app, this.apps.length);
+    this.callsOfApp = new Groups(this.calls.app, this.apps.length);
+    // Deferred callbacks may come later than those of the next decision.
+    for (let app = 0; app < this.apps.length; app++) this.callsOfApp.of(app).sort((a, b) => this.calls.time[a] - this.calls.time[b]);
     this.sources = [...new Set(this.json.whats.map(what => what[0]))];
     this.ofSource = this.events(this.json.whats.map(what => this.sources.indexOf(what[0])), this.sources.length);
     const devices = this.json.devices.map(device => device.name);
@@ -159,31 +168,27 @@ class Run {
       value: plain(calls.value, calls.count, Uint32Array),
       time: new Float64Array(calls.count),
       decision: new Uint32Array(calls.count),
+      app: new Int32Array(calls.count),
     };
-    const appOfCall = new Int32Array(calls.count);
     for (let i = 0, decision = 0, call = 0; i < count; i++) {
       decision += steps[i];
       this.outcomeOf[decision] = i;
       for (let more = callCounts[i]; more > 0; more--, call++) {
         this.calls.time[call] = this.time[decision] + offsets.signed();
         this.calls.decision[call] = decision;
-        appOfCall[call] = this.app[decision];
+        this.calls.app[call] = this.app[decision];
       }
       this.outcomes.firstCall[i + 1] = call;
     }
-    this.callsOfApp = new Groups(appOfCall, this.apps.length);
-    // Deferred callbacks may come later than those of the next decision.
-    for (let app = 0; app < this.apps.length; app++) this.callsOfApp.of(app).sort((a, b) => this.calls.time[a] - this.calls.time[b]);
   }
 
   unpackMoves(columns) {
-    const app = plain(columns.app, columns.count, Int32Array);
     this.moves = {
+      app: plain(columns.app, columns.count, Int32Array),
       time: summed(columns.time, columns.count),
       state: plain(columns.state, columns.count, Uint8Array),
       pid: summed(columns.pid, columns.count),
     };
-    this.movesOfApp = new Groups(app, this.apps.length);
   }
 
   // What a decision is about, and what it came to.

@@ -17,8 +17,8 @@ const ENTRY_PATHS = {
 const SIGN_ELEMENTS = SIGNS.map((path, verdict) => {
   const template = document.createElement('template');
   const colour = `var(--${VERDICTS[verdict]})`;
-  const style = verdict < FIRST_REFUSAL ? `fill:${colour}` : `fill:none;stroke:${colour};stroke-width:1.7`;
-  template.innerHTML = `<svg class="sign" viewBox="-7 -7 14 14" aria-hidden="true"><path d="${path}" style="${style}"/></svg>`;
+  const look = verdict < FIRST_REFUSAL ? `fill="${colour}"` : `fill="none" stroke="${colour}" stroke-width="1.7"`;
+  template.innerHTML = `<svg class="sign" viewBox="-7 -7 14 14" aria-hidden="true"><path d="${path}" ${look}/></svg>`;
   return template.content.firstChild;
 });
 
@@ -493,7 +493,7 @@ const overviewPicture = document.createElement('canvas');
 function drawOverview(pen) {
   const { context, colours } = pen;
   pen.resize();
-  const is = [pen.canvas.width, pen.canvas.height, theme.name, finding.text].join(' ');
+  const is = [pen.canvas.width, pen.canvas.height, theme.name, finding.text, view.most, ...page.runs.map(run => run.count)].join(' ');
   if (is !== overviewOf) {
     overviewOf = is;
     [overviewPicture.width, overviewPicture.height] = [pen.canvas.width, pen.canvas.height];

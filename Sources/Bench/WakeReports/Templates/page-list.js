@@ -60,14 +60,18 @@ function tester(run, { key, word }) {
 /** Searches all decisions; an empty text finds nothing and shows all. */
 function find(text) {
   finding.text = text.trim();
+  search();
+  page.list.show(finding.order);
+  tellFound();
+  schedule();
+}
+
+function search() {
   const words = readWords(finding.text);
   finding.matches = words.length ? page.runs.map(run => matching(run, words)) : null;
   const all = page.order;
   finding.order = finding.matches ? all.filter(each => matchAt(each)) : all;
   finding.count = finding.matches ? finding.order.length : 0;
-  page.list.show(finding.order);
-  tellFound();
-  schedule();
 }
 
 function matching(run, words) {
@@ -162,7 +166,7 @@ function lowerPlace(time) {
  */
 class VirtualList {
   constructor(pane, label, columns, fill, pick) {
-    Object.assign(this, { fill, pick, items: [], lineHeight: 24, cursor: -1 });
+    Object.assign(this, { fill, pick, items: [], lineHeight: 24, cursor: -1, isAtEnd: false });
     this.root = element('div', { class: 'list', role: 'table', 'aria-label': label });
     this.root.style.setProperty('--columns', columns.map(column => column[1]).join(' '));
     const head = element('div', { class: 'head', role: 'row' }, ...columns.map(column => element('span', { role: 'columnheader' }, column[0])));
@@ -171,7 +175,10 @@ class VirtualList {
     this.body.append(this.sizer);
     this.root.append(head, this.body);
     pane.replaceChildren(this.root);
-    this.body.addEventListener('scroll', () => this.draw());
+    this.body.addEventListener('scroll', () => {
+      this.isAtEnd = this.body.scrollTop > 0 && this.body.scrollTop >= this.height - this.body.clientHeight - this.lineHeight;
+      this.draw();
+    });
     this.body.addEventListener('keydown', event => this.key(event));
     this.body.addEventListener('click', event => {
       const line = event.target.closest('.line');
@@ -184,6 +191,15 @@ class VirtualList {
     this.cursor = -1;
     this.root.setAttribute('aria-rowcount', items.length + 1);
     this.body.scrollTop = 0;
+    this.draw();
+  }
+
+  /** Takes more items, and stays where it is, or at its end where that is in sight. */
+  extend(items) {
+    this.items = items;
+    this.root.setAttribute('aria-rowcount', items.length + 1);
+    this.sizer.style.height = this.height + 'px';
+    if (this.isAtEnd) this.body.scrollTop = this.height;
     this.draw();
   }
 

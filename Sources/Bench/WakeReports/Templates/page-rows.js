@@ -117,7 +117,7 @@ function appGroup(run, { bundle, app }) {
   const entries = [
     ...acts.map(([time, , text, origin]) => ({ time, text, origin, app, sign: text === 'force quit' ? 'quit' : 'act' })),
     ...exits.filter(exit => exit[3] !== 'user-force-quit' || !quits.has(exit[0]))
-      .map(exit => ({ time: exit[0], text: `process ended: ${exit[3]} (${exit[2]})`, app, sign: exit[3] === 'user-force-quit' ? 'quit' : 'end' })),
+      .map(exit => ({ time: exit[0], text: `process ended: ${exit[3]}${exit[2] ? ` (${exit[2]})` : ''}`, app, sign: exit[3] === 'user-force-quit' ? 'quit' : 'end' })),
     ...deeds.map(([time, , text]) => ({ time, text, app, sign: 'deed' })),
   ].sort((a, b) => a.time - b.time);
   const id = `app ${bundle}`;

@@ -74,6 +74,7 @@ function placeNames() {
     const name = have.get(key) ?? names.appendChild(nameOf(row, key));
     have.delete(key);
     name.style.transform = `translateY(${row.y - top}px)`;
+    if (row.count != null && name.lastChild.textContent !== grouped(row.count)) name.lastChild.textContent = grouped(row.count);
     if (row.folds) name.setAttribute('aria-expanded', String(!page.folded.has(row.id)));
   }
   for (const gone of have.values()) if (gone !== document.activeElement) gone.remove();
@@ -414,7 +415,7 @@ let isReading = false;
 
 /** Writes the fragment, not more often than browsers allow. */
 function tellAddress(now = false) {
-  if (isReading) return;
+  if (isReading || page.isLive) return;
   if (!now && performance.now() - toldAt < 400) {
     if (!isTelling) setTimeout(() => { isTelling = false; tellAddress(true); }, 450);
     isTelling = true;
@@ -462,6 +463,7 @@ function readAddress() {
 
 function showLegend() {
   const legend = byId('legend');
+  legend.replaceChildren();
   VERDICTS.forEach((name, verdict) => {
     const count = page.runs.reduce((sum, run) => sum + run.counts[verdict], 0);
     if (!count) return;
@@ -473,6 +475,9 @@ function showLegend() {
     });
     legend.append(element('li', {}, button));
   });
+}
+
+function showBands() {
   const bands = ['active', 'inactive', 'background', 'suspended', 'force-quit'];
   byId('bands').append(...bands.map(state => element('li', {}, swatch(state), state)));
 }
@@ -500,8 +505,8 @@ function fitHeight() {
   setHeight(Math.min(innerHeight * .58, Math.max(rows + 8, innerHeight * .3)));
 }
 
-function start() {
-  page.runs = [...document.querySelectorAll('script.run')].map((script, index) => new Run(JSON.parse(script.textContent), index));
+function start(runs) {
+  page.runs = runs;
   for (const run of page.runs) run.several = page.runs.length > 1;
   if (new Set(page.runs.map(run => run.title)).size < page.runs.length) {
     for (const run of page.runs) run.title = run.json.name.split('/').filter(Boolean).at(-1) ?? run.title;
@@ -524,14 +529,15 @@ function start() {
   if (comparison) addTab('changes', `Differences (${grouped(comparison.changes.length)})`, changeList(comparison));
   addTab('span', 'Selection');
   const exits = page.runs.reduce((sum, run) => sum + run.json.exits.length, 0);
-  if (exits) addTab('exits', `Ends of processes (${grouped(exits)})`, exitList());
-  addTab('run', page.runs.length > 1 ? 'Runs' : 'Run');
+  if (exits && !page.isLive) addTab('exits', `Ends of processes (${grouped(exits)})`, exitList());
+  if (!page.isLive) addTab('run', page.runs.length > 1 ? 'Runs' : 'Run');
   page.all = allRows(page.runs);
   foldWhatIsMany();
   byId('corner').textContent = page.runs.map(run => (run.several ? run.letter + ' ' : '') + run.title).join(' · ');
   const decisions = grouped(page.order.length);
   pens.rows.canvas.setAttribute('aria-label', `The timeline of ${decisions} decisions. The list below has all of them.`);
   showLegend();
+  showBands();
   theme.apply();
   layOut();
   fitHeight();
@@ -542,4 +548,5 @@ function start() {
   draw();
 }
 
-start();
+const packed = [...document.querySelectorAll('script.run')];
+if (packed.length) start(packed.map((script, index) => new Run(JSON.parse(script.textContent), index)));

@@ -39,6 +39,11 @@ enum ServeCommand {
     private static let options: [Arguments.Option] = [
         .value("--state", "DIR", "the folder of the phones; default $WAKEBENCH_STATE or ~/.local/state/wakebench"),
         .value("--socket", "PATH", "where the control socket is; default $WAKEBENCH_SOCKET or the usual place"),
+        .value(
+            "--http",
+            "[PORT]",
+            "a page on 127.0.0.1 too, at an address with a token that is printed; default any free port"
+        ),
     ]
 
     private static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
@@ -49,6 +54,7 @@ enum ServeCommand {
         let settings = Daemon.Settings(
             state: state,
             socket: socket,
+            page: try arguments.value("--http").map(port),
             parse: { (words, scenario, out) throws(CommandFailure) in
                 let arguments = try Arguments(words, options: LivePhoneVerbs.runOptions)
                 if let word = arguments.rest.first { throw CommandFailure(.usage, "'\(word)' is no option of a phone") }
@@ -60,5 +66,17 @@ enum ServeCommand {
         )
         try Daemon(settings).run()
         return .done
+    }
+
+    private static func port(_ text: String) throws(CommandFailure) -> UInt16 {
+        if text.isEmpty { return 0 }
+        guard let port = UInt16(text) else {
+            throw CommandFailure(
+                .usage,
+                "--http \(text): expected a port",
+                hint: "0 to 65535, or none for any that is free"
+            )
+        }
+        return port
     }
 }

@@ -1,0 +1,30 @@
+import WakeModel
+
+/// What people who look at the radio are told.
+extension SimulatedBluetooth {
+    /// What the phone would measure of a peripheral, in dBm; nil for what is none, or is out of reach.
+    package func signalStrength(of device: String) -> Int? {
+        guard let peripheral = peripheral(device), peripheral.inRange else { return nil }
+        return Int(peripheral.advertisement.signalStrength)
+    }
+
+    /// Whether a device is in the radio's reach; nil for what is none of its devices.
+    package func isInRange(_ device: String) -> Bool? {
+        peripheral(device)?.inRange ?? beacons.first { $0.name == device }?.inRange
+    }
+
+    /// The characteristics of a peripheral that it can notify, each with the value that a read would give now.
+    package func notified(by device: String) -> [(uuid: String, value: [UInt8])] {
+        guard let peripheral = peripheral(device) else { return [] }
+        let attributes = peripheral.attributes
+        return attributes.characteristics.indices.compactMap { place in
+            let characteristic = attributes.characteristics[place]
+            guard characteristic.properties.canNotify, attributes.services[characteristic.service].isOffered else {
+                return nil
+            }
+            return (characteristic.uuid, characteristics[peripheral.firstCharacteristic + place].value)
+        }
+    }
+
+    private func peripheral(_ device: String) -> SimulatedPeripheral? { peripherals.first { $0.name == device } }
+}
