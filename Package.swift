@@ -260,7 +260,8 @@ let package = Package(
             "WakeBench",
             on: "Bench",
             uses: [
-                "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeCaptures", "WakeSystem", "WakeUdev",
+                "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeCaptures", "WakeSystem",
+                "WakeUdev",
                 "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
@@ -416,7 +417,8 @@ let package = Package(
             "FuzzTargets",
             on: "Fuzz",
             uses: [
-                "WakeAPNs", "WakeBundles", "WakeCaptures", "WakeDevices", "WakeLocation", "WakeModel", "WakeRouter", "WakeWire",
+                "WakeAPNs", "WakeBundles", "WakeCaptures", "WakeDevices", "WakeLocation", "WakeModel", "WakeRouter",
+                "WakeWire",
             ]
         ),
 
@@ -477,8 +479,8 @@ let package = Package(
         tests(
             "WakeBluetoothTests",
             uses: [
-                "BlueZStandIn", "WakeBluetooth", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus",
-                "WakeBlueZ",
+                "BlueZStandIn", "WakeBluetooth", "WakeCaptures", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem",
+                "WakeBus", "WakeBlueZ",
             ]
         ),
         tests(
