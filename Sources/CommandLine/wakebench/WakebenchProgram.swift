@@ -97,6 +97,7 @@ enum WakebenchProgram {
             ImportCommand.run,
             options: ImportCommand.options
         ),
+        RecordCommand.radio, RecordCommand.receivers, RecordCommand.serialPorts,
         Verb(
             "why",
             "APP [REASON|RULE]",
