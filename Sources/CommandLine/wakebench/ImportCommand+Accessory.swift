@@ -18,7 +18,7 @@ extension ImportCommand {
         }
         if let out { try write(lift.accessory.text(comments: recording.comments + lift.notes), to: out) }
         if arguments.has("--json") {
-            print(try json(recording.page(lift, written: out)))
+            print(try Output.json(page: recording.page(lift, written: out)))
         } else {
             for line in recording.lines(lift, written: out) { print(TerminalText.escaped(line)) }
         }

@@ -24,7 +24,7 @@ extension ImportCommand {
         var written: [String] = []
         if let out { written = try write(log, from: file, to: out, arguments) }
         if arguments.has("--json") {
-            print(try json(LogPage(file: file, log: log, written: written)))
+            print(try Output.json(page: LogPage(file: file, log: log, written: written)))
         } else {
             for line in lines(log, file, written) { print(TerminalText.escaped(line)) }
         }

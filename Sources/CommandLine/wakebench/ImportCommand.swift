@@ -89,13 +89,4 @@ enum ImportCommand {
             throw CommandFailure(.internal, "\(path): cannot be written (\(error.localizedDescription))")
         }
     }
-
-    /// What a page for programs says, as one JSON object.
-    static func json(_ page: some Encodable) throws(CommandFailure) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do { return String(decoding: try encoder.encode(page), as: UTF8.self) } catch {
-            throw CommandFailure(.internal, "the summary cannot be written as JSON (\(error))")
-        }
-    }
 }
