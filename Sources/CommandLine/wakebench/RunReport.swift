@@ -107,7 +107,8 @@ enum RunReport {
         if !run.silentApps.isEmpty { print("kept running by silence alone (AUD-4): \(list(run.silentApps))") }
         Terminal.print(Timeline.summary(counts: run.verdicts), hanging: 2)
         for path in run.captures { print("capture: \(path)") }
-        print(log == nil ? "report: wakebench report \(ShellWord.quoted(run.folder.path))" : "report: \(run.folder.report)")
+        let later = "wakebench report \(ShellWord.quoted(run.folder.path))"
+        print("report: \(log == nil ? later : run.folder.report)")
     }
 
     /// Plays the run to its end.
@@ -138,7 +139,8 @@ enum RunReport {
     static func make(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: ExportCommand.options)
         let two = arguments.rest.count == 2
-        let path = try two ? arguments.rest[0] : arguments.rest.isEmpty ? "wakebench-runs/latest" : arguments.only("RUN")
+        let path =
+            try two ? arguments.rest[0] : arguments.rest.isEmpty ? "wakebench-runs/latest" : arguments.only("RUN")
         let folder = RunFolder(of: path)
         let files = try two ? write(folder, RunFolder(of: arguments.rest[1])) : write(folder, arguments)
         if arguments.has("--json") {
