@@ -8,7 +8,8 @@ enum BlameCommand {
             "--cost",
             "NAME=MILLIJOULES",
             "what one of a charge costs, instead of the model's figure; may be given again"
-        )
+        ),
+        .json,
     ]
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
@@ -17,7 +18,12 @@ enum BlameCommand {
         var model = EnergyModel()
         for text in arguments.all("--cost") { try set(text, in: &model) }
         let log = try WhyCommand.read(folder, checks: false)
-        for line in EnergyAccount.lines(EnergyAccount.all(of: log), by: model, width: Terminal.width) { print(line) }
+        let accounts = EnergyAccount.all(of: log)
+        if arguments.has("--json") {
+            print(try Output.json(page: BlamePage(accounts, by: model, folder: folder)))
+            return .done
+        }
+        for line in EnergyAccount.lines(accounts, by: model, width: Terminal.width) { print(line) }
         return .done
     }
 

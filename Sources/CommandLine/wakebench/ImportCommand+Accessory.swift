@@ -26,7 +26,7 @@ extension ImportCommand {
             throw CommandFailure(.invalidFile, error.found, hint: error.remedy)
         }
         if let out { try write(lift.accessory.text(comments: recording.comments + lift.notes), to: out) }
-        let page = try json(recording.page(lift, written: out))
+        let page = try Output.json(page: recording.page(lift, written: out))
         return Made(lines: recording.lines(lift, written: out), json: page)
     }
 

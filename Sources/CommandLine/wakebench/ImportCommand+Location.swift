@@ -33,7 +33,7 @@ extension ImportCommand {
         }
         var written: [String] = []
         if let out { written = try write(log, from: file, to: out, arguments) }
-        let page = try json(LogPage(file: file, log: log, written: written))
+        let page = try Output.json(page: LogPage(file: file, log: log, written: written))
         return Made(lines: lines(log, file, written), json: page)
     }
 

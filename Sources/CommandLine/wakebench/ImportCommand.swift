@@ -106,13 +106,4 @@ enum ImportCommand {
         }
         return .done
     }
-
-    /// What a page for programs says, as one JSON object.
-    static func json(_ page: some Encodable) throws(CommandFailure) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do { return String(decoding: try encoder.encode(page), as: UTF8.self) } catch {
-            throw CommandFailure(.internal, "the summary cannot be written as JSON (\(error))")
-        }
-    }
 }

@@ -12,7 +12,7 @@ enum RunCommand {
         "a folder with app bundles; may be given again"
     )
 
-    static let checkOptions = [appFolder]
+    static let checkOptions: [Arguments.Option] = [appFolder, .json]
 
     private static let realBackends = BackendChoice.sources.map { source in
         "\(source.word)=\(BackendChoice.words(for: source).dropFirst().joined(separator: "|"))"
@@ -148,18 +148,40 @@ enum RunCommand {
     static func check(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: checkOptions)
         let file = try arguments.only("SCENARIO.yaml")
+        let good: CheckPage
         do {
             let scenario = try Scenario.load(
                 file: file,
                 searchFolders: arguments.all("--apps") + defaultAppFolders
             )
-            print(
-                "\(file): good: \(scenario.apps.count) apps, \(scenario.devices.count) devices,",
-                "\(scenario.steps.count) steps, \(scenario.expectations.count) expectations"
-            )
-            return .done
+            good = CheckPage(scenario, file: file)
         } catch {
             throw CommandFailure(.invalidFile, error)
+        }
+        print(try arguments.has("--json") ? Output.json(page: good) : good.line)
+        return .done
+    }
+
+    /// What is said of a scenario that is good, for people and as `wake.scenario-check/1`.
+    private struct CheckPage: Encodable {
+        var schema = "wake.scenario-check/1"
+        var ok = true
+        var file: String
+        /// Its own name.
+        var scenario: String
+        var apps: Int
+        var devices: Int
+        var steps: Int
+        var expectations: Int
+
+        init(_ scenario: Scenario, file: String) {
+            (self.file, self.scenario) = (file, scenario.name)
+            (apps, devices) = (scenario.apps.count, scenario.devices.count)
+            (steps, expectations) = (scenario.steps.count, scenario.expectations.count)
+        }
+
+        var line: String {
+            "\(file): good: \(apps) apps, \(devices) devices, \(steps) steps, \(expectations) expectations"
         }
     }
 

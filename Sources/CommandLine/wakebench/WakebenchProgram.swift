@@ -123,7 +123,8 @@ enum WakebenchProgram {
             "task history",
             "[RUN]",
             "say day by day when apps were refreshed and did their processing; default ./wakebench-runs/latest",
-            TaskCommand.history
+            TaskCommand.history,
+            options: TaskCommand.historyOptions
         ),
         Verb(
             "blame",
@@ -167,7 +168,8 @@ enum WakebenchProgram {
             "doctor",
             "",
             "say what this machine can do, and what is missing; removes empty control groups of killed runs",
-            DoctorCommand.run
+            DoctorCommand.run,
+            options: DoctorCommand.options
         ),
         Verb(
             "exit-codes",

@@ -154,7 +154,7 @@ enum RecordCommand {
             Output.complain("\(why) after \(lasted) of \(wanted); what came before is recorded")
         }
         if wish.arguments.has("--json") {
-            print("\(try ImportCommand.json(page).dropLast()),\"import\":\(made.json)}")
+            print("\(try Output.json(page: page).dropLast()),\"import\":\(made.json)}")
             return code
         }
         let counts = page.counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
