@@ -347,3 +347,9 @@ def test_a_stream_is_closed_by_another_thread(phone):
     thread.start()
     assert list(news) == []
     thread.join()
+
+
+def test_the_example_of_the_readme_is_the_one_that_is_played():
+    python = REPOSITORY / "Scripts" / "python"
+    block = (python / "README.md").read_text().partition("```python\n")[2].partition("```")[0]
+    assert block in (python / "examples" / "test_evening.py").read_text()

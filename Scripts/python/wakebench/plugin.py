@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Callable
 
@@ -44,6 +44,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         help="what else `wakebench run` is given, such as --wakebench-arg='--profile ios13 --seed 7'; may be given again",
+    )
+    group.addoption(
+        "--wakebench-reserve",
+        metavar="TAG=VALUE",
+        action="append",
+        default=[],
+        help="with labgrid: the fixture wakebench_place reserves and acquires a place with this tag; may be given again",
     )
     parser.addini(
         "wakebench_scenarios",
@@ -115,6 +122,8 @@ class ScenarioItem(pytest.Item):
     """A scenario: it is played in the setup, so that what cannot be played is an error, and judged in the call."""
 
     played: Run | None = None
+    # Other plug-ins, such as labgrid's, look there without asking whether an item is a function.
+    fixturenames: Sequence[str] = ()
 
     def setup(self) -> None:
         refused = ""
@@ -244,6 +253,28 @@ def wakebench_phone(
             # The test may have deleted it; a daemon that died has said why.
             story.append(f"{phone.name}: {error.line}")
     request.node.add_report_section("teardown", "wakebench", "\n".join([*story, wakebench_bench.talk]))
+
+
+@pytest.fixture(scope="session")
+def wakebench_place(request: pytest.FixtureRequest) -> Iterator[str | None]:
+    """A place of labgrid, reserved by the tags of --wakebench-reserve and acquired; in its --lg-env it is `RemotePlace: {name: +}`.
+
+    It is given back at the end. Without that option nothing is reserved: who started pytest has acquired the place.
+    """
+    tags = request.config.getoption("wakebench_reserve")
+    if not tags:
+        yield None
+        return
+    from .labgrid.place import reserved
+
+    with reserved(tags, request.config.getoption("lg_coordinator")) as place:
+        yield place
+
+
+@pytest.fixture(scope="session")
+def wakebench_target(wakebench_place: str | None, request: pytest.FixtureRequest) -> Any:
+    """labgrid's target `main`, once its place is acquired."""
+    return request.getfixturevalue("target")
 
 
 def _find(config: pytest.Config) -> Program:
