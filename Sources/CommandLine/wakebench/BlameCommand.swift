@@ -4,6 +4,7 @@ import WakeReports
 /// `wakebench blame`.
 enum BlameCommand {
     static let options: [Arguments.Option] = [
+        RunPlace.phone,
         .value(
             "--cost",
             "NAME=MILLIJOULES",
@@ -14,7 +15,7 @@ enum BlameCommand {
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
-        let folder = arguments.rest.isEmpty ? "wakebench-runs/latest" : try arguments.only("RUN")
+        let folder = try RunPlace.folder(arguments, word: arguments.rest.isEmpty ? nil : arguments.only("RUN"))
         var model = EnergyModel()
         for text in arguments.all("--cost") { try set(text, in: &model) }
         let log = try WhyCommand.read(folder, checks: false)

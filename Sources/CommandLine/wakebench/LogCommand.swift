@@ -6,6 +6,7 @@ import WakeReports
 /// `wakebench log`: the decisions of a run, each record in full.
 enum LogCommand {
     static let options: [Arguments.Option] = [
+        RunPlace.phone,
         .value("--app", "APP", "the records of this app only: com.example.heart, or heart as in the scenario"),
         .value("--cursor", "N", "leave out the decisions up to this number, which records have as seq"),
         .flag("--follow", short: "-f", "wait for further records while the run goes on, and end with it"),
@@ -18,7 +19,7 @@ enum LogCommand {
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
-        let path = arguments.rest.isEmpty ? "wakebench-runs/latest" : try arguments.only("RUN")
+        let path = try RunPlace.folder(arguments, word: arguments.rest.isEmpty ? nil : arguments.only("RUN"))
         if arguments.has("--check-determinism") { return try check(path, arguments) }
         let cursor = try cursor(arguments)
         let app = try arguments.value("--app").map { (word) throws(CommandFailure) in

@@ -5,6 +5,7 @@ import WakeReports
 enum TaskCommand {
     static let options: [Arguments.Option] = [
         .value("--run", "DIR", "the run whose end is looked at; default ./wakebench-runs/latest"),
+        RunPlace.phone,
         RunCommand.appFolder,
         .json,
     ]
@@ -14,7 +15,7 @@ enum TaskCommand {
     static func list(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
         guard arguments.rest.count <= 1 else { throw CommandFailure(.usage, "one APP expected", hint: "see --help") }
-        let folder = arguments.value("--run") ?? "wakebench-runs/latest"
+        let folder = try RunPlace.folder(arguments)
         var bundle: String?
         if let app = arguments.rest.first { bundle = try WhyCommand.app(app, in: try WhyCommand.read(folder), folder) }
         let question = try TaskQuestion(

@@ -29,7 +29,8 @@ enum WakebenchProgram {
     }
 
     static let verbs =
-        playing + ServeCommand.verbs + LivePhoneVerbs.all + LiveAppVerbs.all + LiveWorldVerbs.all + general
+        playing + ServeCommand.verbs + LivePhoneVerbs.all + LiveAppVerbs.all + LiveWorldVerbs.all + [SimctlCommand.verb]
+        + general
 
     private static let playing = [
         Verb(

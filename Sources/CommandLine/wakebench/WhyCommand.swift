@@ -7,6 +7,7 @@ import WakeReports
 enum WhyCommand {
     static let options: [Arguments.Option] = [
         .value("--run", "DIR", "the run folder; default ./wakebench-runs/latest"),
+        RunPlace.phone,
         .value("--event", "ID", "about this event only, such as e-000398"),
         .value("--since", "DURATION", "a table of the last part of the run, such as 1h"),
         .json,
@@ -21,7 +22,7 @@ enum WhyCommand {
                 hint: "see --help"
             )
         }
-        let folder = arguments.value("--run") ?? "wakebench-runs/latest"
+        let folder = try RunPlace.folder(arguments)
         let event = try arguments.value("--event").map { (text) throws(CommandFailure) in try self.event(text) }
         let since = try arguments.value("--since").map { (text) throws(CommandFailure) in try span(text) }
         let log = try read(folder)

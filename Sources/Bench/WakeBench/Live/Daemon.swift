@@ -17,6 +17,8 @@ package final class Daemon {
         package var socket: String
         /// Reads the options of a phone's run: the words, its scenario and its folder.
         package var parse: ([String], String, String) throws(CommandFailure) -> RunOptions
+        /// Told once that phones are served.
+        package var ready: () -> Void
         /// Told what is worth a line on stderr.
         package var note: (String) -> Void
 
@@ -24,9 +26,11 @@ package final class Daemon {
             state: String,
             socket: String,
             parse: @escaping ([String], String, String) throws(CommandFailure) -> RunOptions,
+            ready: @escaping () -> Void,
             note: @escaping (String) -> Void
         ) {
-            (self.state, self.socket, self.parse, self.note) = (state, socket, parse, note)
+            (self.state, self.socket, self.parse) = (state, socket, parse)
+            (self.ready, self.note) = (ready, note)
         }
     }
 
@@ -90,6 +94,12 @@ package final class Daemon {
         return home + "/.local/state/wakebench"
     }
 
+    /// The run of a phone in a state folder; nil when there is no such phone.
+    package static func runFolder(of phone: String, state: String) -> String? {
+        let folder = PhoneFolder(path: "\(state)/phones/\(phone)")
+        return PhoneFolder.isName(phone) && (try? folder.readSettings()) != nil ? folder.run : nil
+    }
+
     // MARK: Running
 
     /// Switches on what was on, listens, and serves until SIGTERM, SIGINT or a client ends it. Phones go on from where they were
@@ -110,7 +120,7 @@ package final class Daemon {
             bootOrKeepFailure(name)
         }
         ServiceManager.isReady(status)
-        settings.note("serving \(settings.state) at \(settings.socket)")
+        settings.ready()
         do throws(SystemError) { _ = try loop.run() } catch {
             throw CommandFailure(.internal, error.description)
         }
