@@ -418,7 +418,8 @@ let package = Package(
             "FuzzTargets",
             on: "Fuzz",
             uses: [
-                "WakeAPNs", "WakeBundles", "WakeCaptures", "WakeDevices", "WakeLocation", "WakeModel", "WakeRouter", "WakeWire",
+                "WakeAPNs", "WakeBundles", "WakeCaptures", "WakeDevices", "WakeLocation", "WakeModel", "WakeRouter",
+                "WakeWire",
             ]
         ),
 
@@ -479,8 +480,8 @@ let package = Package(
         tests(
             "WakeBluetoothTests",
             uses: [
-                "BlueZStandIn", "WakeBluetooth", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus",
-                "WakeBlueZ",
+                "BlueZStandIn", "WakeBluetooth", "WakeCaptures", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem",
+                "WakeBus", "WakeBlueZ",
             ]
         ),
         tests(

@@ -22,7 +22,7 @@ gatt:
     characteristics: [{uuid: 2A37, properties: [notify]}]
 """
 PHONE = """scenario: rack
-devices: [{file: belt.yaml, name: belt}]
+devices: [{file: belt.yaml, name: belt}, {file: belt.yaml, name: other}]
 apps:
   - bundle: HeartRate.app
     name: heart
@@ -38,7 +38,7 @@ apps:
     modes: [bluetooth-central, remote-notification]
     restore-identifier: central
     push: {}
-    uses: [{device: belt, characteristic: 2A37}]
+    uses: [{device: other, characteristic: 2A37}]
     on: [{event: any, work: 1ms, then: end}]
 steps:
   - {at: 0, launch: [fence, listener]}
@@ -166,4 +166,5 @@ def measure(arguments, folder):
         daemon.wait()
 
 
-main()
+if __name__ == "__main__":
+    main()

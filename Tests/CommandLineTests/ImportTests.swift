@@ -189,7 +189,7 @@ struct ImportTests {
         #expect((page["notes"] as? [String])?.count == 2)
         let file = try #require((page["files"] as? [[String: Any]])?.first)
         #expect(file["format"] as? String == "umockdev-script")
-        #expect(file["skippedFrom"] as? [String: Int] == ["lines that are none of a script's": 4])
+        #expect(file["skipped_from"] as? [String: Int] == ["lines that are none of a script's": 4])
     }
 
     @Test(

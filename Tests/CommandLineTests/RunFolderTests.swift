@@ -206,7 +206,7 @@ struct HelpTests {
         try inFolder { program in
             expectRefusal(try program.run("scenario"), code: 2, says: "scenario needs a verb", "run, check")
             expectRefusal(try program.run("scenario", "chekc"), code: 2, says: "did you mean 'scenario check'?")
-            expectRefusal(try program.run("app", "eat", "--help"), code: 2, says: "'eat'", "verify")
+            expectRefusal(try program.run("device", "qqqqq", "--help"), code: 2, says: "'qqqqq'", "check")
             expectRefusal(try program.run("help", "runn"), code: 2, says: "'runn'", "'run'")
         }
     }

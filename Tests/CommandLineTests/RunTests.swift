@@ -136,7 +136,7 @@ struct RunTests {
             #expect(different.output.contains("1 of 2 apps differs: "))
             let json = try program.run("compare", "a", "c", "--json")
             #expect(json.code == 10)
-            #expect(json.output.hasPrefix("{\"schema\":\"wake.compare/1\",\"equal\":false,"))
+            #expect(json.output.hasPrefix("{\"schema\":\"wake.compare/1\",\"ok\":false,\"equal\":false,"))
         }
     }
 

@@ -24,12 +24,12 @@ final class ServedBench {
     private static func serve(_ program: Program) throws -> ChildProcess {
         let process = ChildProcess(Program.path, ["serve", "--state", "state", "--socket", "state/control.sock"])
         process.folder = program.folder
-        let errors = Pipe()
-        process.standardError = .pipe(errors)
+        let output = Pipe()
+        process.standardOutput = .pipe(output)
         try process.run()
         var said = ""
         while !said.contains("serving ") {
-            let more = errors.fileHandleForReading.availableData
+            let more = output.fileHandleForReading.availableData
             guard !more.isEmpty else { throw CocoaError(.executableLoad, userInfo: [NSDebugDescriptionErrorKey: said]) }
             said += String(decoding: more, as: UTF8.self)
         }

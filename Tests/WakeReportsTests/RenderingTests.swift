@@ -152,6 +152,19 @@ struct RenderingTests {
         #expect(throws: ReportError.self) { try RunResults(folder: folder) }
     }
 
+    @Test("Who has the results open while they are written again has them whole, as they were")
+    func resultsAtOnce() throws {
+        let folder = fixture.folder
+        try results().save(to: folder.path)
+        let file = folder.appending(path: RunResults.name)
+        let before = try Data(contentsOf: file)
+        let opened = try FileHandle(forReadingFrom: file)
+        try results(.init(kind: "interrupted", message: "later")).save(to: folder.path)
+        #expect(try opened.readToEnd() == before)
+        #expect(try Data(contentsOf: file) != before)
+        #expect(!FileManager.default.fileExists(atPath: folder.appending(path: RunResults.unfinishedName).path))
+    }
+
     @Test(
         "A failure names the moment, the decisions that come nearest with their rules, and the command that explains them"
     )

@@ -164,6 +164,6 @@ struct RunComparisonTests {
         #expect((app?["steps"] as? [String: Int]) == ["left": 10, "right": 9, "agree": 9])
         #expect((app?["differences"] as? [[String: Any]])?.first?["kind"] as? String == "missing")
         let same = compare(try left.run(wakes(left)), try right.run(wakes(right)))
-        #expect(same.json.hasPrefix("{\"schema\":\"wake.compare/1\",\"equal\":true,"))
+        #expect(same.json.hasPrefix("{\"schema\":\"wake.compare/1\",\"ok\":true,\"equal\":true,"))
     }
 }

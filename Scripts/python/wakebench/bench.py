@@ -109,7 +109,8 @@ class Wakebench:
         told: Callable[[str], None],
     ) -> None:
         self._find = find
-        self._search = search
+        #: The folders where files are looked for.
+        self.search = search
         self._words = words
         self._told = told
         self._counts: dict[str, int] = {}
@@ -131,7 +132,7 @@ class Wakebench:
             path = self.write("scenario.yaml", scenario, self.new("scenario"))
         else:
             path = self.existing(scenario, "scenario")
-        beside = [word for folder in self._search for word in ("--apps", str(folder))]
+        beside = [word for folder in self.search for word in ("--apps", str(folder))]
         words = [*self._words, *option_words(options), *beside]
         run = play(self.program, path, self.new("run"), words)
         self._told(f"{run}\n{run.story()}\n{run.talk}")
@@ -139,11 +140,11 @@ class Wakebench:
 
     def existing(self, path: str | os.PathLike[str], what: str) -> Path:
         """The file of a path, from the folders on where files are looked for."""
-        for folder in self._search:
+        for folder in self.search:
             found = folder / path
             if found.exists():
                 return found
-        listed = " or ".join(map(str, self._search))
+        listed = " or ".join(map(str, self.search))
         raise WakebenchError("invalid-file", f"no {what} file '{os.fspath(path)}'", f"expected it in {listed}")
 
     @staticmethod

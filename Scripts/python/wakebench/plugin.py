@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable
 
 import pytest
 
 from .bench import Wakebench, play
+from .live import LivePhone
 from .program import Program, WakebenchError
 from .run import Run
 from .scenario import Scenario
+from .served import ServedBench
 
 # How much of a file is looked at for the key that makes it a scenario.
 HEAD = 64 << 10
@@ -41,6 +44,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         help="what else `wakebench run` is given, such as --wakebench-arg='--profile ios13 --seed 7'; may be given again",
+    )
+    group.addoption(
+        "--wakebench-reserve",
+        metavar="TAG=VALUE",
+        action="append",
+        default=[],
+        help="with labgrid: the fixture wakebench_place reserves and acquires a place with this tag; may be given again",
     )
     parser.addini(
         "wakebench_scenarios",
@@ -112,6 +122,8 @@ class ScenarioItem(pytest.Item):
     """A scenario: it is played in the setup, so that what cannot be played is an error, and judged in the call."""
 
     played: Run | None = None
+    # Other plug-ins, such as labgrid's, look there without asking whether an item is a function.
+    fixturenames: Sequence[str] = ()
 
     def setup(self) -> None:
         refused = ""
@@ -176,6 +188,93 @@ def device(scenario: Scenario) -> Callable[..., str]:
 def app(scenario: Scenario) -> Callable[..., str]:
     """Adds an app to the test's scenario, and gives its name: `pulse = app("com.example.pulse", scan={...})`."""
     return scenario.app
+
+
+@pytest.fixture(scope="session")
+def wakebench_bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedBench]:
+    """A running bench of this session's own, and of each worker's of pytest-xdist: `wakebench_bench.create("one", ...)`."""
+    bench = ServedBench(_find(request.config), tmp_path_factory.mktemp("wakebench"))
+    yield bench
+    bench.stop()
+
+
+class Phones:
+    """The fixture `wakebench_phone`: makes phones of the running bench for one test."""
+
+    def __init__(self, bench: ServedBench, files: Wakebench, name: str) -> None:
+        self._bench, self._files, self._name = bench, files, re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:48].strip("-")
+        #: Those that it made.
+        self.all: list[LivePhone] = []
+
+    def __call__(
+        self, scenario: str | os.PathLike[str] | None = None, *, name: str | None = None, **options: Any
+    ) -> LivePhone:
+        """Makes a phone and boots it: by the path of a scenario file from the test's folder or the rootdir on, or its text.
+
+        Options are those of `wakebench phone create`: `clock="virtual", seed=7, apps=["build"]`.
+        """
+        files = self._files
+        if isinstance(scenario, str) and "\n" in scenario:
+            scenario = files.write("scenario.yaml", scenario, files.new("scenario"))
+        elif scenario is not None:
+            scenario = files.existing(scenario, "scenario")
+        given = options.pop("apps", [])
+        folders = [given] if isinstance(given, (str, os.PathLike)) else given
+        phone = self._bench.create(
+            name or f"{self._name or 'phone'}-{next(self._bench.numbers)}",
+            scenario,
+            apps=[*folders, *files.search],
+            **options,
+        )
+        self.all.append(phone)
+        return phone.boot()
+
+
+@pytest.fixture
+def wakebench_phone(
+    request: pytest.FixtureRequest, wakebench_bench: ServedBench, wakebench: Wakebench
+) -> Iterator[Phones]:
+    """Boots phones that the test drives: `phone = wakebench_phone("belt.yaml", clock="virtual")`; they are shut down after it."""
+    phones = Phones(wakebench_bench, wakebench, request.node.name)
+    yield phones
+    out = _out(request.node)
+    story = []
+    for phone in phones.all:
+        try:
+            phone.shutdown()
+            folder = Path(phone.folder)
+            if out and folder.is_dir():
+                kept = out / phone.name
+                shutil.rmtree(kept, ignore_errors=True)
+                shutil.copytree(folder, kept)
+                folder = kept
+            story.append(f"{phone.name}: {folder}")
+        except WakebenchError as error:
+            # The test may have deleted it; a daemon that died has said why.
+            story.append(f"{phone.name}: {error.line}")
+    request.node.add_report_section("teardown", "wakebench", "\n".join([*story, wakebench_bench.talk]))
+
+
+@pytest.fixture(scope="session")
+def wakebench_place(request: pytest.FixtureRequest) -> Iterator[str | None]:
+    """A place of labgrid, reserved by the tags of --wakebench-reserve and acquired; in its --lg-env it is `RemotePlace: {name: +}`.
+
+    It is given back at the end. Without that option nothing is reserved: who started pytest has acquired the place.
+    """
+    tags = request.config.getoption("wakebench_reserve")
+    if not tags:
+        yield None
+        return
+    from .labgrid.place import reserved
+
+    with reserved(tags, request.config.getoption("lg_coordinator")) as place:
+        yield place
+
+
+@pytest.fixture(scope="session")
+def wakebench_target(wakebench_place: str | None, request: pytest.FixtureRequest) -> Any:
+    """labgrid's target `main`, once its place is acquired."""
+    return request.getfixturevalue("target")
 
 
 def _find(config: pytest.Config) -> Program:

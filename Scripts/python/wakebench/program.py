@@ -114,7 +114,7 @@ class Program:
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
             code = _wait(self._start(words, output, errors))
             output.seek(0)
-            return code, output.read().decode("utf-8", "replace"), _tail(errors)
+            return code, output.read().decode("utf-8", "replace"), tail(errors)
 
     def answer(self, *words: str) -> str:
         """The answer of a command that must not fail."""
@@ -137,7 +137,7 @@ class Program:
                 process.stdout.close()
                 code = _wait(process)
             if code:
-                raise refusal(code, "", _tail(errors))
+                raise refusal(code, "", tail(errors))
 
     def _start(self, words: Sequence[str], output: Any, errors: IO[bytes]) -> subprocess.Popen[bytes]:
         try:
@@ -171,7 +171,8 @@ def _wait(process: subprocess.Popen[bytes]) -> int:
         raise
 
 
-def _tail(file: IO[bytes]) -> str:
+def tail(file: IO[bytes]) -> str:
+    """The end of a file that a command writes."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - TALK_LIMIT))
     return file.read().decode("utf-8", "replace")

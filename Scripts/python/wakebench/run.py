@@ -121,7 +121,7 @@ class Decisions:
 
     def _fit(self, decision: Decision) -> int:
         """How much of what is wanted the decision has."""
-        return sum(_value(decision, key) == value for key, value in self._wanted.items())
+        return sum(value_of(decision, key) == value for key, value in self._wanted.items())
 
     def _check_words(self) -> None:
         """A word that the program does not know fits nothing, so that a test which expects nothing would hold for ever."""
@@ -333,7 +333,8 @@ def line(decision: Decision) -> str:
     )
 
 
-def _value(decision: Decision, key: str) -> Any:
+def value_of(decision: Decision, key: str) -> Any:
+    """What a decision has of what can be asked for."""
     if key == "app":
         return (decision["app"] or {}).get("bundle")
     return decision["event"].get(key) if key in ("kind", "subject") else decision[key]

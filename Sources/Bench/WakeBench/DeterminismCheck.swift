@@ -15,18 +15,30 @@ package struct DeterminismCheck {
 
     /// Takes the inputs of a run that is over: those after its latest snapshot, or all of them.
     ///
-    /// - Parameter appFolders: where bundles of the scenario are looked for.
+    /// - Parameters:
+    ///   - appFolders: where bundles of the scenario are looked for.
+    ///   - reachingBack: takes the inputs from the first that is still there.
     /// - Throws: ``CommandFailure`` when the folder has no journal, or its logs cannot be read.
-    package init(run folder: RunFolder, appFolders: [String]) throws(CommandFailure) {
+    package init(run folder: RunFolder, appFolders: [String], reachingBack: Bool = false) throws(CommandFailure) {
         var (header, kept) = try Self.records(of: folder)
-        var replay = try JournalReplay(run: folder.path, appFolders: appFolders)
+        var replay = try JournalReplay(run: folder.path, appFolders: appFolders, reachingBack: reachingBack)
         let log = DecisionLog(header: header, profile: replay.profile, names: replay.names.text)
         try replay.play { _, output in
             // In memory nothing can go wrong with it.
             if !output.decisions.isEmpty { try? log.append(batch: output.decisions[...]) }
         }
-        let made = log.records
-        if replay.start > 0 { kept = kept.suffix(made.count) }
+        var made = log.records
+        if reachingBack {
+            // The log of a live run may begin later than its journal, and either earlier than the other.
+            let first = max(
+                kept.first.flatMap(DecisionLog.number) ?? .none,
+                made.first.flatMap(DecisionLog.number) ?? .none
+            )
+            kept.removeAll { DecisionLog.number(of: $0).map { $0 < first } ?? false }
+            made.removeAll { DecisionLog.number(of: $0).map { $0 < first } ?? false }
+        } else if replay.start > 0 {
+            kept = kept.suffix(made.count)
+        }
         (inputs, decisions) = (replay.inputs, made.count)
         let place = zip(kept, made).enumerated().first { $1.0 != $1.1 }?.offset ?? min(kept.count, made.count)
         records = max(kept.count, made.count)

@@ -20,13 +20,16 @@ struct JournalReplay {
 
     /// Opens the journal of a run that no other program has.
     ///
-    /// - Parameter appFolders: where bundles of the scenario are looked for.
+    /// - Parameters:
+    ///   - appFolders: where bundles of the scenario are looked for.
+    ///   - reachingBack: begins with the first input that is still there, and not after the latest snapshot.
     /// - Throws: ``CommandFailure`` when the folder has no journal, or its scenario can no longer be read.
-    init(run folder: String, appFolders: [String]) throws(CommandFailure) {
-        let recovery: JournalRecovery
+    init(run folder: String, appFolders: [String], reachingBack: Bool = false) throws(CommandFailure) {
+        var recovery: JournalRecovery
         do throws(JournalError) {
             journal = try SQLiteJournal(opening: folder + "/" + RunFolder.journalName)
             recovery = try journal.recover()
+            if reachingBack { recovery.snapshot = try journal.readFirstSnapshot() }
         } catch {
             throw CommandFailure(error)
         }

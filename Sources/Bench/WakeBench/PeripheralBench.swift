@@ -83,7 +83,7 @@ package struct PeripheralBench {
 
     private func duration(_ span: Instant.Span) -> Duration { .nanoseconds(span.nanoseconds) }
 
-    private func failure(_ error: any Error) -> CommandFailure {
+    func failure(_ error: any Error) -> CommandFailure {
         if let failure = error as? CommandFailure { return failure }
         guard let failure = error as? LiveFailure else { return CommandFailure(.environment, "\(error)") }
         switch failure {
@@ -104,6 +104,13 @@ package struct PeripheralBench {
             )
         case .notReached(let what):
             return CommandFailure(.timeout, "\(wanted): \(what)", hint: "is it connected elsewhere? see also --within")
+        case .severalAdapters(let addresses):
+            return CommandFailure(
+                .usage,
+                "\(addresses.count) Bluetooth controllers are there",
+                hint: "name one with --adapter: \(addresses.prefix(8).joined(separator: ", "))"
+            )
+        case .interrupted: return CommandFailure(.interrupted, "interrupted before \(wanted) was reached")
         }
     }
 }

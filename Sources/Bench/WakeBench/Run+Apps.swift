@@ -18,6 +18,7 @@ extension Run {
     }
 
     func assign(_ app: ScenarioApp, as id: AppID) {
+        defer { live?.call(Int(id.number), recorder.bundle(Int(id.number))) }
         switch app.form {
         case .scripted(let script):
             scripted.add(script, as: id, devices: devices)

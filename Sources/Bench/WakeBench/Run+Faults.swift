@@ -11,7 +11,7 @@ extension Run {
             return CommandFailure(
                 .appFault,
                 "\(died.app) \(died.words) at \(LogTime.text(died.at))\(log), "
-                    + "and `wakebench why \(died.app) --run \(ShellWord.quoted(folder.path))` shows the end of it"
+                    + "and `wakebench why \(ShellWord.quoted(died.app)) --run \(ShellWord.quoted(folder.path))` shows the end of it"
             )
         }
         return nil

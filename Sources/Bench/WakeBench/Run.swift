@@ -141,7 +141,7 @@ package final class Run {
         junit = try Run.junit(options)
         if options.replaces { try RunFolder.clear(options.out) }
         folder = try RunFolder(making: options.out)
-        journal = try RunJournal.of(options, in: folder, profile, seed: seed, date: date, backends)
+        journal = try RunJournal.of(options, in: folder, profile, seed: seed, date: date, backends, isLive: live != nil)
         try Run.adoptNames(of: journal, into: names)
         if !bundles.isEmpty {
             processes = try Run.realApps(bundles, setup, profile, journal.runName, date, areas, &notes)

@@ -17,22 +17,27 @@ final class RunCapture {
     /// Makes the files in a run folder: `hci.btsnoop` and the like, and with a number when an earlier part of the run made one.
     ///
     /// - Throws: ``CommandFailure`` with exit code 12 when one cannot be made.
-    init(_ formats: [TraceFormat], in folder: RunFolder, start: Int64) throws(CommandFailure) {
+    convenience init(_ formats: [TraceFormat], in folder: RunFolder, start: Int64) throws(CommandFailure) {
+        let places = formats.map { ($0, Self.free("\(folder.path)/hci", ".\($0.rawValue)")) }
+        try self.init(places, start: start)
+    }
+
+    /// Makes files, or empties those that are there.
+    ///
+    /// - Throws: ``CommandFailure`` with exit code 12 when one cannot be made.
+    init(_ places: [(format: TraceFormat, path: String)], start: Int64) throws(CommandFailure) {
         self.start = start
         var files: [(TraceFormat, LogFile)] = []
-        var paths: [String] = []
         do throws(ReportError) {
-            for format in formats {
-                let path = Self.free("\(folder.path)/hci", ".\(format.rawValue)")
+            for (format, path) in places {
                 let file = try LogFile(creating: path)
                 try file.append(format.head)
                 files.append((format, file))
-                paths.append(path)
             }
         } catch {
             throw CommandFailure(.environment, error)
         }
-        (self.files, self.paths) = (files, paths)
+        (self.files, paths) = (files, places.map(\.path))
     }
 
     /// The capture that a run was asked for; nil for none.
@@ -64,7 +69,7 @@ final class RunCapture {
         }
     }
 
-    /// Writes what is left.
+    /// Writes what is left, or what has come together so far.
     ///
     /// - Throws: ``CommandFailure`` with exit code 12 when the capture is not whole.
     func finish() throws(CommandFailure) {

@@ -1,13 +1,14 @@
 import Glibc
 import WakeJournal
+import WakeReports
 import WakeSystem
 
 /// Making room for a run in the folder of another.
 extension RunFolder {
     /// What a run makes in its folder, beside the folder of its apps.
     private static let names = [
-        "decisions.ndjson", "outcomes.ndjson", "results.json", "report.html", "comparison.html", "trace.json",
-        "junit.xml", "journal.sqlite-wal", "journal.sqlite-shm", "journal.sqlite",
+        "decisions.ndjson", "outcomes.ndjson", RunResults.name, RunResults.unfinishedName, "report.html",
+        "comparison.html", "trace.json", "junit.xml", "journal.sqlite-wal", "journal.sqlite-shm", "journal.sqlite",
     ]
 
     /// Takes away what a run that is over left in a folder, and nothing else. A folder that is not there, or has no run, stays

@@ -24,10 +24,19 @@ struct RunJournal {
         _ profile: Profile,
         seed: UInt64,
         date: RunDate,
-        _ backends: RunBackends
+        _ backends: RunBackends,
+        isLive: Bool
     ) throws(CommandFailure) -> RunJournal {
         guard options.journal else { return try RunJournal(without: folder) }
-        return try RunJournal(folder, options: options, profile: profile, seed: seed, date: date, backends: backends)
+        return try RunJournal(
+            folder,
+            options: options,
+            profile: profile,
+            seed: seed,
+            date: date,
+            backends: backends,
+            isLive: isLive
+        )
     }
 
     /// A run that keeps no journal, and has its folder to itself nevertheless.
@@ -50,8 +59,10 @@ struct RunJournal {
         profile: Profile,
         seed: UInt64,
         date: RunDate,
-        backends: RunBackends
+        backends: RunBackends,
+        isLive: Bool
     ) throws(CommandFailure) {
+        let settings = isLive ? Self.liveSettings : Self.settings
         let path = folder.journal
         let hash = try Self.hash(of: options.scenario)
         let name = Self.newName()
@@ -70,11 +81,11 @@ struct RunJournal {
                     freezer: options.freezer.rawValue,
                     date: date.seconds
                 )
-                let created = try SQLiteJournal(creating: path, meta: meta, settings: Self.settings)
+                let created = try SQLiteJournal(creating: path, meta: meta, settings: settings)
                 (journal, file, recovery, runName) = (created, created, nil, name)
                 return
             }
-            let opened = try SQLiteJournal(opening: path, settings: Self.settings)
+            let opened = try SQLiteJournal(opening: path, settings: settings)
             let found = try opened.recover()
             (journal, file, recovery, runName) = (opened, opened, found, found.meta.run)
         } catch {
@@ -174,6 +185,8 @@ struct RunJournal {
 
     /// A journal up to this size holds all inputs of its run; beyond, only what a recovery reads stays.
     private static let settings = SQLiteJournal.Settings(bound: 16 << 20)
+    /// That of a live run is one of many, and has no end.
+    private static let liveSettings = SQLiteJournal.Settings(bound: 6 << 20, logBound: 4 << 20)
 
     private static func newName() -> String {
         "run-\(getpid())-\(String(UInt64(bitPattern: WallClock.now()), radix: 36))"

@@ -145,7 +145,7 @@ final class RunRecorder: BenchObserver {
     }
 
     /// The bytes of both logs beyond which a live run begins them anew.
-    private static let longestPart = 16 << 20
+    private static let longestPart = 8 << 20
 
     /// What a snapshot holds of the recorder, beside the places of its logs. Processes end with the bench.
     func code(with coder: inout SnapshotCoder) throws(EncodingFault) {

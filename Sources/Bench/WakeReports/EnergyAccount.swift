@@ -87,7 +87,19 @@ package struct EnergyAccount: Sendable {
 
     /// In millijoules.
     package func total(by model: EnergyModel) -> Double {
-        EnergyModel.Charge.allCases.reduce(0) { $0 + (counts[$1] ?? 0) * model[$1] }
+        EnergyModel.Charge.allCases.reduce(0) { $0 + cost(of: $1, by: model) }
+    }
+
+    /// In millijoules.
+    func cost(of charge: EnergyModel.Charge, by model: EnergyModel) -> Double { (counts[charge] ?? 0) * model[charge] }
+
+    /// The dearest first, equals as they were.
+    static func dearest(_ accounts: [EnergyAccount], by model: EnergyModel) -> [EnergyAccount] {
+        let sorted = accounts.enumerated().sorted {
+            let (one, other) = ($0.element.total(by: model), $1.element.total(by: model))
+            return one != other ? one > other : $0.offset < $1.offset
+        }
+        return sorted.map(\.element)
     }
 
     /// The accounts of a run's apps, in the order of the scenario.
@@ -128,13 +140,9 @@ package struct EnergyAccount: Sendable {
         let sum = accounts.reduce(0) { $0 + $1.total(by: model) }
         let charges = EnergyModel.Charge.allCases
         let heading = ["APP"] + charges.map { $0.word.uppercased() } + ["JOULES", "SHARE"]
-        let dearest = accounts.enumerated().sorted {
-            let (one, other) = ($0.element.total(by: model), $1.element.total(by: model))
-            return one != other ? one > other : $0.offset < $1.offset
-        }
-        let rows = dearest.map { _, account in
+        let rows = dearest(accounts, by: model).map { account in
             let total = account.total(by: model)
-            let parts = charges.map { joules((account.counts[$0] ?? 0) * model[$0]) }
+            let parts = charges.map { joules(account.cost(of: $0, by: model)) }
             let share = sum > 0 ? "\(Int((total / sum * 100).rounded())) %" : "-"
             return [account.app] + parts + [joules(total), share]
         }

@@ -196,7 +196,7 @@ struct DecisionChecks {
     private static let start = Array("{\"schema\":\"wake.decision/1\",\"seq\":".utf8)
 
     /// The number of a record, which is its decision's.
-    private static func number(_ record: [UInt8]) -> UInt64? {
+    static func number(_ record: [UInt8]) -> UInt64? {
         var offset = start.count
         guard record.starts(with: start) else { return nil }
         return LogTime.whole(record, &offset, record.count)

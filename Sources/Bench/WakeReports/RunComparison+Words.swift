@@ -93,6 +93,8 @@ extension RunComparison {
         writer.openObject()
         writer.key("schema")
         writer.string("wake.compare/1")
+        writer.key("ok")
+        writer.bool(isEqual)
         writer.key("equal")
         writer.bool(isEqual)
         writer.key("left")

@@ -86,21 +86,9 @@ package struct RunLog: Sendable {
         app: String? = nil,
         _ body: ([UInt8]) -> Bool
     ) throws(ReportError) {
-        let path = folder + "/" + decisionsName
-        var lines = try LineReader(path)
-        guard let first = try lines.next(), JSONValue(parsing: first).flatMap(LogHeader.init(firstLine:)) != nil else {
-            throw ReportError(.foreign("not a log of wakebench"), path: path)
-        }
-        let wanted = app.map { app in
-            var fragment = LineBuffer()
-            fragment.append("\"app\":{\"bundle\":")
-            fragment.append(quoted: app)
-            return fragment.bytes
-        }
-        guard body(first) else { return }
-        var shapes = ShapedLines()
-        while let line = try lines.next() {
-            guard let record = shapes.record(of: line), wanted.map(record.contains) != false else { continue }
+        var reader = try RecordReader(folder: folder, app: app)
+        guard body(reader.first) else { return }
+        while let record = try reader.next() {
             guard body(record) else { return }
         }
     }

@@ -1,3 +1,4 @@
+import Glibc
 import WakeJSON
 import WakeModel
 
@@ -21,6 +22,8 @@ package struct RunResults: LogLine, Hashable, Sendable {
     /// The expectations of the scenario, in the order of its file.
     package var cases: [JUnitReport.Case]
     package static let name = "results.json"
+    /// What the file is called while it is written.
+    package static let unfinishedName = "results.json.new"
 
     /// What ended a run before its time.
     package struct Fault: LogRecord, Hashable, Sendable {
@@ -66,12 +69,21 @@ package struct RunResults: LogLine, Hashable, Sendable {
 
     // MARK: The file
 
-    /// Writes the file into the folder of a run, in place of one that is there.
+    /// Writes the file into the folder of a run, in place of one that is there: whole, or not at all.
     package func save(to folder: String) throws(ReportError) {
-        let file = try LogFile(creating: folder + "/" + Self.name)
-        file.line.append(line: self)
-        try file.endLine()
-        try file.flush()
+        let path = folder + "/" + Self.name
+        // Whoever reads the folder of a run that is not over sees the file of before, or none.
+        let beside = folder + "/" + Self.unfinishedName
+        do throws(ReportError) {
+            let file = try LogFile(creating: beside)
+            file.line.append(line: self)
+            try file.endLine()
+            try file.flush()
+            guard unsafe rename(beside, path) == 0 else { throw ReportError.last("rename", path: path) }
+        } catch {
+            unsafe unlink(beside)
+            throw error
+        }
     }
 
     /// Reads the file of a folder.

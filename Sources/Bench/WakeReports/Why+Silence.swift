@@ -13,7 +13,7 @@ extension Why {
         return exit.at > last.at || exit.at == last.at && last.lastExit?.id != "x-\(exit.number)" ? exit : nil
     }
 
-    private var lastMove: StateMove? { log.moves.last { $0.app == app } }
+    var lastMove: StateMove? { log.moves.last { $0.app == app } }
 
     /// How the app stands at the end of the logs.
     func standing() -> String {
@@ -111,9 +111,13 @@ extension Why {
     }
 
     private func outOfRange(_ subject: String) -> String {
+        awaySince(subject).map { ", out of range since \(LogTime.shortText($0))" } ?? ""
+    }
+
+    /// Since when the device of a subject is out of range; nil when it is not.
+    func awaySince(_ subject: String) -> Instant? {
         let device = subject.prefix { $0 != "/" }
-        guard let last = log.ranges.last(where: { $0.device == device }), !last.inRange else { return "" }
-        return ", out of range since \(LogTime.shortText(last.at))"
+        return log.ranges.last { $0.device == device }.flatMap { $0.inRange ? nil : $0.at }
     }
 
     private static func phrase(_ kept: RegistrationEntry.Kept) -> String {
@@ -126,22 +130,26 @@ extension Why {
 
     /// The end of what the app printed, when it ended by itself or was killed for a time it overran.
     private func lastWords() -> [String] {
-        guard let exit = endedSince, [.exit, .crash, .watchdog].contains(exit.cause),
-            let name = log.roster.first(where: { $0.app == app })?.log
-        else { return [] }
-        let path = log.folder + "/" + name
-        let lines = LogTail.lines(path, atMost: Self.tailLines)
+        guard let (path, lines) = tail() else { return [] }
         if lines.isEmpty { return ["  log      \(path) is empty or not there"] }
         return ["  log      \(path) ends with:"] + lines.map { "           \($0)" }
     }
 
+    /// The same with the file's path; nil where an app's words say nothing of its end, or it has none.
+    func tail() -> (path: String, lines: [String])? {
+        guard let exit = endedSince, [.exit, .crash, .watchdog].contains(exit.cause),
+            let name = log.roster.first(where: { $0.app == app })?.log
+        else { return nil }
+        let path = log.folder + "/" + name
+        return (path, LogTail.lines(path, atMost: Self.tailLines))
+    }
+
     private static let tailLines = 5
 
-    /// The newest event that nobody had registered for.
-    private func nearest() -> [String] {
-        guard decisions.isEmpty, let nobody = log.decisions.last(where: { $0.app == nil }) else { return [] }
-        return [nearest(nobody)]
-    }
+    private func nearest() -> [String] { unheard.map { [nearest($0)] } ?? [] }
+
+    /// The newest event that nobody had registered for, where nothing was decided about the app.
+    var unheard: DecisionRecord? { decisions.isEmpty ? log.decisions.last { $0.app == nil } : nil }
 
     private func nearest(_ nobody: DecisionRecord) -> String {
         "  nearest  \(eventText(nobody)) at \(LogTime.shortText(nobody.at)): \(because(nobody))   "

@@ -6,7 +6,7 @@ package struct Why {
     let app: String
     /// The decisions about the app, in order.
     let decisions: [DecisionRecord]
-    private let later: [UInt64: DecisionID]
+    let later: [UInt64: DecisionID]
     /// The characters of a line of the terminal; nil for lines of any width.
     private let width: Int?
 
@@ -38,29 +38,42 @@ package struct Why {
 
     /// Explains the newest decision that a question is about, with the others as a list; nil when the run has none.
     package func explanation(_ question: Question) -> String? {
+        guard let (newest, others) = found(question) else { return nil }
+        return text(explanation(of: newest), others: others)
+    }
+
+    /// The newest decision that a question is about, and those before it.
+    func found(_ question: Question) -> (newest: DecisionRecord, others: [DecisionRecord])? {
         var found = decisions.filter { decision in
             switch question {
             case .reason(let reason): decision.reason == reason
             case .rule(let rule): decision.rule == rule || decision.decisive?.rule == rule
             }
         }
-        guard let newest = found.popLast() else { return nil }
-        return text(explanation(of: newest), others: found)
+        return found.popLast().map { ($0, found) }
     }
 
     /// Explains the newest decision about an event; nil when the run has no such event.
     package func explanation(event: EventID) -> String? {
+        if let decision = decision(of: event) { return TextTable.prose(explanation(of: decision), width: width) }
+        return nothing(of: event)
+    }
+
+    /// The newest decision about the app, or about no app, that came of an event.
+    func decision(of event: EventID) -> DecisionRecord? {
         let about = log.decisions.filter { $0.event == event }
-        if let decision = about.last(where: { $0.app == app }) ?? about.last(where: { $0.app == nil }) {
-            return TextTable.prose(explanation(of: decision), width: width)
-        }
+        return about.last { $0.app == app } ?? about.last { $0.app == nil }
+    }
+
+    /// What is known of an event about which nothing was decided for the app; nil when the run has no such event.
+    func nothing(of event: EventID) -> String? {
         let none = "\(app)  no decision about it came of \(LogTime.text(event))"
         if let act = log.acts.first(where: { $0.event == event }) {
             let whose = act.app.map { " of \($0)" } ?? ""
             let text = "\(none), the \(act.word)\(whose) at \(LogTime.shortText(act.at)) [\(act.origin)]"
             return TerminalText.escaped(text)
         }
-        guard let other = about.first else {
+        guard let other = log.decisions.first(where: { $0.event == event }) else {
             // An installation has a number, too, and no line of its own.
             let last = max(log.decisions.map(\.event).max() ?? .none, log.acts.map(\.event).max() ?? .none)
             return event > .none && event <= last ? none : nil
@@ -71,7 +84,7 @@ package struct Why {
 
     /// The position of the decision from which on the app fares as it does: the first of the newest ones of one kind that woke it
     /// or refused it. Nil when there is none at all.
-    private var fateful: Int? {
+    var fateful: Int? {
         // What was deferred and decided again is not what the app got.
         let turns = decisions.indices.filter {
             decisions[$0].verdict.changesFate && later[decisions[$0].id.number] == nil
@@ -108,7 +121,8 @@ package struct Why {
 
     // MARK: One decision
 
-    private func explanation(of decision: DecisionRecord) -> String {
+    /// `com.acme.heart  NOT woken at T+02:14:07 by location region-entered home (e-000398)`.
+    func headline(of decision: DecisionRecord) -> String {
         let verb =
             switch decision.verdict {
             case .resume, .relaunch: "woken"
@@ -116,14 +130,19 @@ package struct Why {
             case .defer: "NOT woken, made to wait"
             case .coalesce, .drop, .deny: decision.app == nil ? "NOT given it" : "NOT woken"
             }
-        var lines = ["\(decision.app ?? app)  \(verb) at \(LogTime.shortText(decision.at)) by \(eventText(decision))"]
+        return "\(decision.app ?? app)  \(verb) at \(LogTime.shortText(decision.at)) by \(eventText(decision))"
+    }
+
+    private func explanation(of decision: DecisionRecord) -> String {
+        var lines = [headline(of: decision)]
         lines.append(
             "  because  \(decision.reason.word)   \(because(decision))   "
                 + Self.ruleText(decision.rule)
         )
         if !decision.checks.isEmpty { lines.append(passed(decision)) }
         if decision.isExempt { lines.append("  debugger exempts the app from limits of time   SYS-5") }
-        if let set = changes(decision) { lines.append("  set      \(set)") }
+        let set = changes(decision).map { "\($0.setting) \($0.value)" }
+        if !set.isEmpty { lines.append("  set      \(set.joined(separator: ", "))") }
         if let outcome = log.outcomes[decision.id.number] {
             lines.append("  outcome  \(Self.words(outcome, decision))")
         }
@@ -137,7 +156,7 @@ package struct Why {
             )
         }
         if decision.supersedes != .none { lines.append("  replaces \(LogTime.text(decision.supersedes))") }
-        if !decision.verdict.delivers { lines += decision.fix.map { "  try      \($0)" } }
+        lines += advice(decision).map { "  try      \($0)" }
         if decision.app != nil { lines.append("  others   \(others(decision.census))") }
         return lines.map(TerminalText.escaped).joined(separator: "\n")
     }
@@ -146,22 +165,29 @@ package struct Why {
         "\(decision.source) \(decision.happening) (\(LogTime.text(decision.event)))"
     }
 
-    /// What the run sets of the rules that the decision looked at, such as `voip.wakeLimit off`; nil for nothing.
-    private func changes(_ decision: DecisionRecord) -> String? {
+    /// What would make the app wake; nothing where it was given the event.
+    func advice(_ decision: DecisionRecord) -> [String] { decision.verdict.delivers ? [] : decision.fix }
+
+    /// What the run sets of the rules that the decision looked at, such as `voip.wakeLimit` to `off`.
+    func changes(_ decision: DecisionRecord) -> [(setting: String, value: String)] {
         let rules = [decision.rule] + decision.checks.map(\.rule)
-        let changes = ProfileSetting.all.compactMap { setting in
-            rules.contains(setting.rule) ? log.header.settings[setting.name].map { "\(setting.name) \($0)" } : nil
+        return ProfileSetting.all.compactMap { setting in
+            rules.contains(setting.rule) ? log.header.settings[setting.name].map { (setting.name, $0) } : nil
         }
-        return changes.isEmpty ? nil : changes.joined(separator: ", ")
     }
 
     /// The rules of which no check failed, each once, in the order of the checks.
-    private func passed(_ decision: DecisionRecord) -> String {
+    func passedRules(_ decision: DecisionRecord) -> [RuleID] {
         let failed = decision.checks.filter { $0.result == .fail }.map(\.rule)
         var rules: [RuleID] = []
         for check in decision.checks where check.result == .pass {
             if !failed.contains(check.rule), !rules.contains(check.rule) { rules.append(check.rule) }
         }
+        return rules
+    }
+
+    private func passed(_ decision: DecisionRecord) -> String {
+        let rules = passedRules(decision)
         let list = rules.isEmpty ? "nothing" : rules.map(\.text).joined(separator: " ")
         guard decision.decisive != nil, let wouldHave = decision.wouldHave else { return "  passed   \(list)" }
         return "  passed   \(list)                 without it: \(wouldHave.word)"
@@ -232,7 +258,7 @@ package struct Why {
     /// What happened to the app in the last `since` of the run, newest first, repeats folded; below it how long the app did
     /// not run, and why, when the logs have its states.
     package func table(since: Instant.Span? = nil) -> String {
-        let start = since.map { Instant(nanoseconds: max(0, log.end.nanoseconds - $0.nanoseconds)) } ?? .zero
+        let start = start(of: since)
         let decisions = self.decisions.filter { $0.at >= start }
         guard !decisions.isEmpty else { return TextTable.prose(quiet(since: start), width: width) }
         var rows: [[String]] = [["TYPE", "REASON", "AGE", "FROM", "MESSAGE"]]
@@ -252,6 +278,11 @@ package struct Why {
             lines.append(TextTable.prose(times, width: width))
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// Where the last part of the run begins.
+    func start(of since: Instant.Span?) -> Instant {
+        since.map { Instant(nanoseconds: max(0, log.end.nanoseconds - $0.nanoseconds)) } ?? .zero
     }
 
     /// Decisions that repeat one another without another in between.

@@ -4,20 +4,27 @@ import WakeReports
 /// `wakebench blame`.
 enum BlameCommand {
     static let options: [Arguments.Option] = [
+        RunPlace.phone,
         .value(
             "--cost",
             "NAME=MILLIJOULES",
             "what one of a charge costs, instead of the model's figure; may be given again"
-        )
+        ),
+        .json,
     ]
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
-        let folder = arguments.rest.isEmpty ? "wakebench-runs/latest" : try arguments.only("RUN")
+        let folder = try RunPlace.folder(arguments, word: arguments.rest.isEmpty ? nil : arguments.only("RUN"))
         var model = EnergyModel()
         for text in arguments.all("--cost") { try set(text, in: &model) }
         let log = try WhyCommand.read(folder, checks: false)
-        for line in EnergyAccount.lines(EnergyAccount.all(of: log), by: model, width: Terminal.width) { print(line) }
+        let accounts = EnergyAccount.all(of: log)
+        if arguments.has("--json") {
+            print(try Output.json(page: BlamePage(accounts, by: model, folder: folder)))
+            return .done
+        }
+        for line in EnergyAccount.lines(accounts, by: model, width: Terminal.width) { print(line) }
         return .done
     }
 

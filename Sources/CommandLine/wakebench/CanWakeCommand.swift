@@ -8,7 +8,26 @@ enum CanWakeCommand {
     static let options: [Arguments.Option] = [
         .value("--run", "DIR", "the run whose end is asked about; default ./wakebench-runs/latest"),
         RunCommand.appFolder,
+        .json,
     ]
+
+    /// `wake.can-wake/1`.
+    private struct Page: Encodable {
+        struct Answer: Encodable {
+            var wakes: Bool
+            var decision: DecisionPage?
+        }
+
+        var schema = "wake.can-wake/1"
+        /// Whether any of them wakes the app.
+        var ok: Bool
+        var folder: String
+        /// The bundle identifier.
+        var app: String
+        var kind: String
+        /// One for each subject.
+        var answers: [Answer]
+    }
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
@@ -38,14 +57,21 @@ enum CanWakeCommand {
                 hint: "the run has \(question.kinds.map(\.word).joined(separator: ", "))"
             )
         }
-        var wakes = false
+        let wakes = records.contains { $0.verdict.delivers }
+        var page = Page(ok: wakes, folder: folder, app: bundle, kind: kind.word, answers: [])
         for record in records {
-            wakes = wakes || record.verdict.delivers
             log.decisions = [record]
+            let why = Why(log, app: bundle, width: Terminal.width)
+            if arguments.has("--json") {
+                let decision = why.answerPage(event: record.event)
+                page.answers.append(Page.Answer(wakes: record.verdict.delivers, decision: decision))
+                continue
+            }
             let answer = record.verdict.delivers ? "yes" : "no"
             print("\(answer): \(record.kind) \(record.subject): \(record.verdict.word), \(record.reason.word)")
-            if let text = Why(log, app: bundle, width: Terminal.width).explanation(event: record.event) { print(text) }
+            if let text = why.explanation(event: record.event) { print(text) }
         }
+        if arguments.has("--json") { print(try Output.json(page: page)) }
         return wakes ? .done : .expectationFailed
     }
 }

@@ -33,7 +33,7 @@ enum DeviceCommand {
         }
         let report = try report(arguments)
         if arguments.has("--json") {
-            print(try ImportCommand.json(report.page))
+            print(try Output.json(page: report.page))
         } else {
             for line in report.lines { print(TerminalText.escaped(line)) }
         }

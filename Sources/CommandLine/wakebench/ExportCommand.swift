@@ -13,6 +13,7 @@ enum ExportCommand {
             "one form instead of the usual pages; several with commas between them"
         ),
         .value("-O", "FILE", "where the one form goes, - for stdout; default a file of the run folder"),
+        .json,
     ]
 
     /// What a run can be written as.
@@ -33,16 +34,19 @@ enum ExportCommand {
 
     /// Writes the forms that are asked for.
     ///
-    /// - Returns: false when none is.
+    /// - Returns: the files; nil when no form is asked for, and none for what went to stdout.
     static func run(
         _ arguments: Arguments,
         _ folder: RunFolder,
         _ results: RunResults?
-    ) throws(CommandFailure) -> Bool {
+    ) throws(CommandFailure) -> [ReportPage.File]? {
         let out = arguments.value("-O")
         guard let words = arguments.value("--format") else {
             guard out == nil else { throw CommandFailure(.usage, "-O needs a form: give --format, too") }
-            return false
+            return nil
+        }
+        if out == "-", arguments.has("--json") {
+            throw CommandFailure(.usage, "-O - and --json exclude each other", hint: "give a file, or leave --json out")
         }
         var forms: [Form] = []
         for word in words.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
@@ -56,17 +60,22 @@ enum ExportCommand {
         }
         // The page alone shows checks, which are most of a log.
         let log = try forms.contains(.html) ? RunPages.log(folder) : WhyCommand.read(folder.path, checks: false)
-        for form in forms { try write(form, log, folder, results, to: out) }
-        return true
+        var files: [ReportPage.File] = []
+        for form in forms {
+            guard let path = try write(form, log, folder, results, to: out) else { continue }
+            files.append(ReportPage.File(form: form.rawValue, path: path))
+        }
+        return files
     }
 
+    /// - Returns: where; nil for stdout.
     private static func write(
         _ form: Form,
         _ log: RunLog,
         _ folder: RunFolder,
         _ results: RunResults?,
         to out: String?
-    ) throws(CommandFailure) {
+    ) throws(CommandFailure) -> String? {
         let path = out ?? form.file(of: folder)
         if form == .trace {
             // It may be larger than memory: it goes to a file piece by piece.
@@ -78,11 +87,11 @@ enum ExportCommand {
             let text = try text(form, log, folder, results)
             if path == "-" {
                 print(text, terminator: "")
-                return
+                return nil
             }
             try RunPages.save(text, path)
         }
-        print("\(form.rawValue): \(path)")
+        return path
     }
 
     private static func text(
@@ -117,4 +126,22 @@ enum ExportCommand {
         if let date = header.settings["date"].flatMap(RunDate.init(_:)) { return date.nanoseconds }
         return header.isVirtual ? RunDate.usual.nanoseconds : results?.began ?? 0
     }
+}
+
+/// What `report` wrote, for programs: `wake.report/1`.
+struct ReportPage: Encodable {
+    struct File: Encodable {
+        /// Such as `html`; `report` for the usual page.
+        var form: String
+        var path: String
+
+        /// For people.
+        var line: String { "\(form): \(path)" }
+    }
+
+    var schema = "wake.report/1"
+    var ok = true
+    /// The run's; that of the first of two.
+    var folder: String
+    var files: [File]
 }

@@ -24,11 +24,11 @@ import WakeDevices
         let characteristics = target.characteristics.map {
             FuzzHead.Characteristic(handle: FuzzReport.handle($0.handle), uuid: $0.uuid, service: $0.service)
         }
-        write(try ImportCommand.json(FuzzHead(device: address, seed: seed, characteristics: characteristics)))
+        write(try Output.json(page: FuzzHead(device: address, seed: seed, characteristics: characteristics)))
     }
 
     func add(_ record: FuzzRecord) {
-        do throws(CommandFailure) { write(try ImportCommand.json(FuzzLine(record))) } catch {
+        do throws(CommandFailure) { write(try Output.json(page: FuzzLine(record))) } catch {
             failure = failure ?? error.message
         }
     }

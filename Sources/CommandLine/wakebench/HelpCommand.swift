@@ -15,7 +15,7 @@ enum HelpCommand {
             throw CommandFailure(.usage, "help \(option.name) is about all verbs", hint: "give nothing else")
         }
         if arguments.has("--json") {
-            print(try ImportCommand.json(Table()))
+            print(try Output.json(page: Table()))
             return .done
         }
         if arguments.has("--man") {

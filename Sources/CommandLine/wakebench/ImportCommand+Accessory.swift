@@ -7,8 +7,17 @@ extension ImportCommand {
     /// What umockdev recorded of a device, and an accessory made of it.
     static func importRecording(_ arguments: Arguments, to out: String?) throws(CommandFailure) -> ExitCode {
         try refuse(["--address", "--table"], "a recording of umockdev's", arguments)
+        return tell(try accessory(of: arguments.rest, arguments, to: out), arguments)
+    }
+
+    /// The accessory of a dump and scripts.
+    static func accessory(
+        of files: [String],
+        _ arguments: Arguments,
+        to out: String?
+    ) throws(CommandFailure) -> Made {
         var recording = ImportedRecording()
-        for file in arguments.rest { try recording.read(file) }
+        for file in files { try recording.read(file) }
         let (pace, name) = (try pace(arguments), try protocolName(arguments))
         let lift: AccessoryLift
         do throws(AccessoryLift.Failure) {
@@ -17,15 +26,11 @@ extension ImportCommand {
             throw CommandFailure(.invalidFile, error.found, hint: error.remedy)
         }
         if let out { try write(lift.accessory.text(comments: recording.comments + lift.notes), to: out) }
-        if arguments.has("--json") {
-            print(try json(recording.page(lift, written: out)))
-        } else {
-            for line in recording.lines(lift, written: out) { print(TerminalText.escaped(line)) }
-        }
-        return .done
+        let page = try Output.json(page: recording.page(lift, written: out))
+        return Made(lines: recording.lines(lift, written: out), json: page)
     }
 
-    private static func protocolName(_ arguments: Arguments) throws(CommandFailure) -> String? {
+    static func protocolName(_ arguments: Arguments) throws(CommandFailure) -> String? {
         guard let name = arguments.value("--protocol") else { return nil }
         // Of several devices each has a name that is longer by its own.
         guard name.utf8.count <= 90, (try? YAMLNode.scalar(name).accessoryProtocol()) != nil else {

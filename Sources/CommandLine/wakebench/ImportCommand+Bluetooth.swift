@@ -67,7 +67,7 @@ extension ImportCommand {
     // MARK: Reading
 
     /// What the captures show, read one after the other.
-    private static func summary(
+    static func summary(
         _ files: [String],
         _ reading: CaptureReading
     ) throws(CommandFailure) -> ImportSummary {
@@ -153,7 +153,7 @@ extension ImportCommand {
         )
     }
 
-    private static func write(_ summary: ImportSummary, to out: String) throws(CommandFailure) -> String {
+    static func write(_ summary: ImportSummary, to out: String) throws(CommandFailure) -> String {
         guard let lift = summary.lift else {
             throw CommandFailure(.invalidFile, "no Bluetooth device in what was read", hint: "see it without --out")
         }

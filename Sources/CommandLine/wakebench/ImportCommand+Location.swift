@@ -12,6 +12,16 @@ extension ImportCommand {
     ) throws(CommandFailure) -> ExitCode {
         let file = try arguments.only("FILE of places")
         try refuse(["--address", "--table", "--from", "--to", "--gap-limit"], form.name, arguments)
+        return tell(try track(of: file, form, arguments, to: out), arguments)
+    }
+
+    /// The track of a log.
+    static func track(
+        of file: String,
+        _ form: PlaceLog.Form,
+        _ arguments: Arguments,
+        to out: String?
+    ) throws(CommandFailure) -> Made {
         let bytes: [UInt8]
         do { bytes = try InputFile.read(file, limit: PlaceLog.byteLimit) } catch {
             throw CommandFailure(.invalidFile, error)
@@ -23,12 +33,8 @@ extension ImportCommand {
         }
         var written: [String] = []
         if let out { written = try write(log, from: file, to: out, arguments) }
-        if arguments.has("--json") {
-            print(try json(LogPage(file: file, log: log, written: written)))
-        } else {
-            for line in lines(log, file, written) { print(TerminalText.escaped(line)) }
-        }
-        return .done
+        let page = try Output.json(page: LogPage(file: file, log: log, written: written))
+        return Made(lines: lines(log, file, written), json: page)
     }
 
     private static func write(

@@ -29,7 +29,7 @@ extension ImportCommand {
             imported.written = out
         }
         if arguments.has("--json") {
-            print(try json(imported.page))
+            print(try Output.json(page: imported.page))
         } else {
             for line in imported.lines { print(TerminalText.escaped(line)) }
         }

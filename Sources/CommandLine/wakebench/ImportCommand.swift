@@ -90,12 +90,20 @@ enum ImportCommand {
         }
     }
 
-    /// What a page for programs says, as one JSON object.
-    static func json(_ page: some Encodable) throws(CommandFailure) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do { return String(decoding: try encoder.encode(page), as: UTF8.self) } catch {
-            throw CommandFailure(.internal, "the summary cannot be written as JSON (\(error))")
+    /// What was made of files, for people and for programs.
+    struct Made {
+        var lines: [String]
+        /// One object.
+        var json: String
+    }
+
+    /// Prints what was made, as it was asked for.
+    static func tell(_ made: Made, _ arguments: Arguments) -> ExitCode {
+        if arguments.has("--json") {
+            print(made.json)
+        } else {
+            for line in made.lines { print(TerminalText.escaped(line)) }
         }
+        return .done
     }
 }

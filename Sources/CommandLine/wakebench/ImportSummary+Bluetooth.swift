@@ -180,7 +180,7 @@ struct ImportSummary {
             written: written,
             notes: lift?.notes ?? []
         )
-        return try ImportCommand.json(page)
+        return try Output.json(page: page)
     }
 }
 

@@ -15,6 +15,7 @@ enum NewAppCommand {
         .value("--identifier", "ID", "the bundle identifier; default com.example. and the name"),
         .value("--out", "DIR", "the folder; default one of that name"),
         .flag("--force", "replace files that are there"),
+        .json,
     ]
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
@@ -30,10 +31,35 @@ enum NewAppCommand {
             )
         }
         try write(app.files, to: folder, replaces: arguments.has("--force"))
+        let commands = ["cd \(Installation.quoted(folder))"] + app.commands(wakebench: Installation.command)
+        if arguments.has("--json") {
+            print(try Output.json(page: Page(app, in: folder, commands)))
+            return .done
+        }
         Output.complain("made \(folder): \(app.files.map(\.path).joined(separator: ", ")); to play it:")
-        print("cd \(Installation.quoted(folder))")
-        for command in app.commands(wakebench: Installation.command) { print(command) }
+        for command in commands { print(command) }
         return .done
+    }
+
+    /// `wake.app-new/1`.
+    private struct Page: Encodable {
+        var schema = "wake.app-new/1"
+        var ok = true
+        var folder: String
+        /// The bundle identifier.
+        var app: String
+        var name: String
+        var language: String
+        /// Below the folder.
+        var files: [String]
+        /// What plays it, each a line for a shell.
+        var commands: [String]
+
+        init(_ app: NewApp, in folder: String, _ commands: [String]) {
+            (self.folder, self.commands) = (folder, commands)
+            (self.app, name, language) = (app.identifier, app.name, app.language.rawValue)
+            files = app.files.map(\.path)
+        }
     }
 
     private static func app(_ arguments: Arguments) throws(CommandFailure) -> NewApp {

@@ -44,7 +44,7 @@ enum PeripheralFuzzCommand {
         }
         try record.end()
         let report = FuzzReport(address: address, seed: seed, summary: summary, record: record.path)
-        let page = try ImportCommand.json(report.page)
+        let page = try Output.json(page: report.page)
         try ImportCommand.write(page + "\n", to: folder + "/summary.json")
         if arguments.has("--json") {
             print(page)

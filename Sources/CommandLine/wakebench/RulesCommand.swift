@@ -15,33 +15,28 @@ enum RulesCommand {
             "--coverage",
             "count how often each rule decided, and was asked, in runs: folders, or a folder of folders"
         ),
+        .json,
     ]
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
+        let json = arguments.has("--json")
         if arguments.has("--reasons") {
+            if json { return try show(ReasonsPage()) }
             for reason in Reason.allCases { print("\(reason.word)\t\(reason.rule.text)") }
             return .done
         }
         if arguments.has("--matrix") {
-            let table = RelaunchTable(profile: try RunCommand.profile(arguments) ?? .ios17)
+            let profile = try RunCommand.profile(arguments) ?? .ios17
+            let table = RelaunchTable(profile: profile)
+            if json { return try show(RelaunchPage(table, profile)) }
             for line in table.lines { print(line) }
             return .done
         }
-        if arguments.has("--coverage") { return try coverage(arguments.rest) }
-        if arguments.has("--settings") {
-            let profile = try RunCommand.profile(arguments) ?? .ios17
-            let rows = ProfileSetting.all.map { setting in
-                let value = SettingText.text(setting.value(profile))
-                return [setting.name, value, SettingText.range(of: setting), setting.rule.text, setting.meaning]
-            }
-            // On a terminal a table that fits it, elsewhere a line each for programs.
-            let lines =
-                Terminal.width.map { TextTable.lines(rows, width: $0) } ?? rows.map { $0.joined(separator: "\t") }
-            for line in lines { print(line) }
-            return .done
-        }
+        if arguments.has("--coverage") { return try coverage(arguments.rest, json: json) }
+        if arguments.has("--settings") { return try settings(try RunCommand.profile(arguments) ?? .ios17, json: json) }
         if arguments.rest.isEmpty {
+            if json { return try show(RulesPage(RuleID.allCases)) }
             for line in RuleText.list() { Terminal.print(line, hanging: 22) }
             return .done
         }
@@ -54,15 +49,34 @@ enum RulesCommand {
                 hint: near.map { "did you mean \($0)?" } ?? "'wakebench rules' lists them"
             )
         }
+        if json { return try show(RulesPage([rule])) }
         Terminal.print(RuleText.page(rule), hanging: 14)
         return .done
     }
 
-    private static func coverage(_ paths: [String]) throws(CommandFailure) -> ExitCode {
+    private static func show(_ page: some Encodable) throws(CommandFailure) -> ExitCode {
+        print(try Output.json(page: page))
+        return .done
+    }
+
+    private static func settings(_ profile: Profile, json: Bool) throws(CommandFailure) -> ExitCode {
+        if json { return try show(SettingsPage(profile)) }
+        let rows = ProfileSetting.all.map { setting in
+            let value = SettingText.text(setting.value(profile))
+            return [setting.name, value, SettingText.range(of: setting), setting.rule.text, setting.meaning]
+        }
+        // On a terminal a table that fits it, elsewhere a line each for programs.
+        let lines = Terminal.width.map { TextTable.lines(rows, width: $0) } ?? rows.map { $0.joined(separator: "\t") }
+        for line in lines { print(line) }
+        return .done
+    }
+
+    private static func coverage(_ paths: [String], json: Bool) throws(CommandFailure) -> ExitCode {
         var use = RuleUse()
         for path in paths.isEmpty ? ["wakebench-runs/latest"] : paths {
             for folder in try runs(at: path) { use.add(try WhyCommand.read(folder)) }
         }
+        if json { return try show(CoveragePage(use)) }
         for line in use.lines { print(line) }
         print("")
         Terminal.print(use.summary, hanging: 2)

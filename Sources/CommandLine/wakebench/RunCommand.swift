@@ -12,7 +12,7 @@ enum RunCommand {
         "a folder with app bundles; may be given again"
     )
 
-    static let checkOptions = [appFolder]
+    static let checkOptions: [Arguments.Option] = [appFolder, .json]
 
     private static let realBackends = BackendChoice.sources.map { source in
         "\(source.word)=\(BackendChoice.words(for: source).dropFirst().joined(separator: "|"))"
@@ -64,6 +64,12 @@ enum RunCommand {
             "--check-determinism",
             "afterwards take the run's inputs through a fresh router: 10 when its decisions are not the same, byte for byte"
         ),
+        .value(
+            "--from",
+            "RUN",
+            "play no scenario: take the inputs that the journal of a run or of a phone has through a fresh router, and prove that "
+                + "they are decided the same; 10 when not"
+        ),
         .flag("--force", "replace a run in --out that is over"),
         .flag("--follow", "print each decision when it is made, as a run in real time does on a terminal"),
         .value("--app-log", "MIB", "how much is kept of what an app prints, the newest, in MiB; default 16"),
@@ -76,6 +82,7 @@ enum RunCommand {
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
+        if let folder = arguments.value("--from") { return try again(folder, arguments) }
         if SuiteCommand.isSuite(arguments) { return try SuiteCommand.run(arguments) }
         var run = try options(arguments, scenario: try arguments.only("SCENARIO.yaml"))
         run.appFolders += defaultAppFolders
@@ -103,6 +110,24 @@ enum RunCommand {
         }
         let code = try RunReport.play(run, quiet: quiet, json: json, follow: follow)
         return try checks ? repeated(run, code) : code
+    }
+
+    /// Takes what a journal has of a run through a fresh router, and proves that it decides the same.
+    private static func again(_ folder: String, _ arguments: Arguments) throws(CommandFailure) -> ExitCode {
+        guard arguments.rest.isEmpty, Set(arguments.names).isSubset(of: ["--from", "--apps"]) else {
+            throw CommandFailure(
+                .usage,
+                "--from takes what it needs from the run",
+                hint: "give --apps beside it, or nothing"
+            )
+        }
+        let check = try DeterminismCheck(
+            run: RunFolder(of: folder),
+            appFolders: arguments.all("--apps") + defaultAppFolders,
+            reachingBack: true
+        )
+        for line in check.text.split(separator: "\n") { print(TerminalText.escaped(String(line))) }
+        return check.difference == nil ? .done : .nonDeterminism
     }
 
     /// Takes the inputs of a run that is over through a fresh router (SYS-3).
@@ -148,18 +173,40 @@ enum RunCommand {
     static func check(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: checkOptions)
         let file = try arguments.only("SCENARIO.yaml")
+        let good: CheckPage
         do {
             let scenario = try Scenario.load(
                 file: file,
                 searchFolders: arguments.all("--apps") + defaultAppFolders
             )
-            print(
-                "\(file): good: \(scenario.apps.count) apps, \(scenario.devices.count) devices,",
-                "\(scenario.steps.count) steps, \(scenario.expectations.count) expectations"
-            )
-            return .done
+            good = CheckPage(scenario, file: file)
         } catch {
             throw CommandFailure(.invalidFile, error)
+        }
+        print(try arguments.has("--json") ? Output.json(page: good) : good.line)
+        return .done
+    }
+
+    /// What is said of a scenario that is good, for people and as `wake.scenario-check/1`.
+    private struct CheckPage: Encodable {
+        var schema = "wake.scenario-check/1"
+        var ok = true
+        var file: String
+        /// Its own name.
+        var scenario: String
+        var apps: Int
+        var devices: Int
+        var steps: Int
+        var expectations: Int
+
+        init(_ scenario: Scenario, file: String) {
+            (self.file, self.scenario) = (file, scenario.name)
+            (apps, devices) = (scenario.apps.count, scenario.devices.count)
+            (steps, expectations) = (scenario.steps.count, scenario.expectations.count)
+        }
+
+        var line: String {
+            "\(file): good: \(apps) apps, \(devices) devices, \(steps) steps, \(expectations) expectations"
         }
     }
 

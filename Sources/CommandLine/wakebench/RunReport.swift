@@ -107,7 +107,8 @@ enum RunReport {
         if !run.silentApps.isEmpty { print("kept running by silence alone (AUD-4): \(list(run.silentApps))") }
         Terminal.print(Timeline.summary(counts: run.verdicts), hanging: 2)
         for path in run.captures { print("capture: \(path)") }
-        print(log == nil ? "report: wakebench report \(run.folder.path)" : "report: \(run.folder.report)")
+        let later = "wakebench report \(ShellWord.quoted(run.folder.path))"
+        print("report: \(log == nil ? later : run.folder.report)")
     }
 
     /// Plays the run to its end.
@@ -137,19 +138,30 @@ enum RunReport {
     /// `wakebench report`: the pages of a run that is over, or one page of two runs.
     static func make(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: ExportCommand.options)
-        if arguments.rest.count == 2 {
-            let folders = arguments.rest.map(RunFolder.init(of:))
-            print("report: \(try RunPages.write(folders[0], folders[1]))")
-            return .done
-        }
-        let path = arguments.rest.isEmpty ? "wakebench-runs/latest" : try arguments.only("RUN")
+        let two = arguments.rest.count == 2
+        let path =
+            try two ? arguments.rest[0] : arguments.rest.isEmpty ? "wakebench-runs/latest" : arguments.only("RUN")
         let folder = RunFolder(of: path)
-        let results = try RunPages.results(folder)
-        if try ExportCommand.run(arguments, folder, results) { return .done }
-        try RunPages.write(folder, try RunPages.log(folder), results)
-        print("report: \(folder.report)")
-        print("trace: \(folder.trace)")
+        let files = try two ? write(folder, RunFolder(of: arguments.rest[1])) : write(folder, arguments)
+        if arguments.has("--json") {
+            print(try Output.json(page: ReportPage(folder: folder.path, files: files)))
+        } else {
+            for file in files { print(file.line) }
+        }
         return .done
+    }
+
+    private static func write(_ first: RunFolder, _ second: RunFolder) throws(CommandFailure) -> [ReportPage.File] {
+        [ReportPage.File(form: "report", path: try RunPages.write(first, second))]
+    }
+
+    private static func write(_ folder: RunFolder, _ arguments: Arguments) throws(CommandFailure) -> [ReportPage.File] {
+        let results = try RunPages.results(folder)
+        if let files = try ExportCommand.run(arguments, folder, results) { return files }
+        try RunPages.write(folder, try RunPages.log(folder), results)
+        return [
+            ReportPage.File(form: "report", path: folder.report), ReportPage.File(form: "trace", path: folder.trace),
+        ]
     }
 
     private static func object(_ run: Run, _ decisions: Int, _ failure: CommandFailure?, good: Bool) -> String {

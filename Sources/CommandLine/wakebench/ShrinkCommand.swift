@@ -19,6 +19,7 @@ enum ShrinkCommand {
         .value("--max-runs", "N", "stop after so many runs; default 5000"),
         .value("--max-time", "SECONDS", "stop after so long; default 1800"),
         .flag("--quiet", short: "-q", "say nothing of what is going on"),
+        .json,
     ]
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
@@ -43,7 +44,7 @@ enum ShrinkCommand {
         shrinker.follow = { talk.tell($0) }
         let ending = try shrinker.shrink()
         talk.end()
-        return tell(ending, shrinker, out)
+        return try tell(ending, shrinker, out, json: arguments.has("--json"))
     }
 
     private static func isSame(_ one: String, _ other: String) -> Bool {
@@ -70,20 +71,56 @@ enum ShrinkCommand {
         return number.map { .expectation($0) } ?? .failures
     }
 
-    private static func tell(_ ending: ScenarioShrinker.Ending, _ shrinker: ScenarioShrinker, _ out: String) -> ExitCode
-    {
-        let (first, last) = (shrinker.first, shrinker.progress)
-        print(
-            "\(TerminalText.escaped(out)): \(last.events) of \(first.events) events, \(last.apps) of \(first.apps) apps, "
-                + "\(last.devices) of \(first.devices) devices, after \(last.runs) runs"
-        )
-        print("kept: \(TerminalText.escaped(shrinker.goal.text))")
-        switch ending {
-        case .smallest: return .done
-        case .runs, .time:
+    private static func tell(
+        _ ending: ScenarioShrinker.Ending,
+        _ shrinker: ScenarioShrinker,
+        _ out: String,
+        json: Bool
+    ) throws(CommandFailure) -> ExitCode {
+        let code: ExitCode = ending == .interrupted ? .interrupted : .done
+        if json {
+            print(try Output.json(page: Page(ok: code == .done, ending, shrinker, out)))
+        } else {
+            let (first, last) = (shrinker.first, shrinker.progress)
+            print(
+                "\(TerminalText.escaped(out)): \(last.events) of \(first.events) events, \(last.apps) of \(first.apps) apps, "
+                    + "\(last.devices) of \(first.devices) devices, after \(last.runs) runs"
+            )
+            print("kept: \(TerminalText.escaped(shrinker.goal.text))")
+        }
+        if ending == .runs || ending == .time {
             Output.complain("note: stopped at its bound; --max-\(ending == .runs ? "runs" : "time") sets another")
-            return .done
-        case .interrupted: return .interrupted
+        }
+        return code
+    }
+
+    /// `wake.shrink/1`.
+    private struct Page: Encodable {
+        struct Count: Encodable {
+            var before: Int
+            var after: Int
+        }
+
+        var schema = "wake.shrink/1"
+        var ok: Bool
+        /// The smaller scenario.
+        var file: String
+        /// What it still comes to.
+        var kept: String
+        var events: Count
+        var apps: Count
+        var devices: Count
+        var runs: Int
+        /// `smallest`, or what it stopped at: `runs`, `time`, `interrupted`.
+        var ended: String
+
+        init(ok: Bool, _ ending: ScenarioShrinker.Ending, _ shrinker: ScenarioShrinker, _ file: String) {
+            let (first, last) = (shrinker.first, shrinker.progress)
+            (self.ok, self.file, kept, ended) = (ok, file, shrinker.goal.text, "\(ending)")
+            events = Count(before: first.events, after: last.events)
+            apps = Count(before: first.apps, after: last.apps)
+            devices = Count(before: first.devices, after: last.devices)
+            runs = last.runs
         }
     }
 

@@ -29,7 +29,8 @@ enum WakebenchProgram {
     }
 
     static let verbs =
-        playing + ServeCommand.verbs + LivePhoneVerbs.all + LiveAppVerbs.all + LiveWorldVerbs.all + general
+        playing + ServeCommand.verbs + LivePhoneVerbs.all + LiveAppVerbs.all + LiveWorldVerbs.all + [SimctlCommand.verb]
+        + general
 
     private static let playing = [
         Verb(
@@ -97,6 +98,7 @@ enum WakebenchProgram {
             ImportCommand.run,
             options: ImportCommand.options
         ),
+        RecordCommand.radio, RecordCommand.receivers, RecordCommand.serialPorts,
         Verb(
             "why",
             "APP [REASON|RULE]",
@@ -122,7 +124,8 @@ enum WakebenchProgram {
             "task history",
             "[RUN]",
             "say day by day when apps were refreshed and did their processing; default ./wakebench-runs/latest",
-            TaskCommand.history
+            TaskCommand.history,
+            options: TaskCommand.historyOptions
         ),
         Verb(
             "blame",
@@ -166,7 +169,8 @@ enum WakebenchProgram {
             "doctor",
             "",
             "say what this machine can do, and what is missing; removes empty control groups of killed runs",
-            DoctorCommand.run
+            DoctorCommand.run,
+            options: DoctorCommand.options
         ),
         Verb(
             "exit-codes",

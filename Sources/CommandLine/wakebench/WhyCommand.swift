@@ -7,8 +7,10 @@ import WakeReports
 enum WhyCommand {
     static let options: [Arguments.Option] = [
         .value("--run", "DIR", "the run folder; default ./wakebench-runs/latest"),
+        RunPlace.phone,
         .value("--event", "ID", "about this event only, such as e-000398"),
         .value("--since", "DURATION", "a table of the last part of the run, such as 1h"),
+        .json,
     ]
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
@@ -20,22 +22,30 @@ enum WhyCommand {
                 hint: "see --help"
             )
         }
-        let folder = arguments.value("--run") ?? "wakebench-runs/latest"
+        let folder = try RunPlace.folder(arguments)
         let event = try arguments.value("--event").map { (text) throws(CommandFailure) in try self.event(text) }
         let since = try arguments.value("--since").map { (text) throws(CommandFailure) in try span(text) }
         let log = try read(folder)
         let app = try app(arguments.rest[0], in: log, folder)
         let why = Why(log, app: app, width: Terminal.width)
+        let question = try arguments.rest.count == 2 ? question(arguments.rest[1]) : nil
+        let answer: (text: String, page: WhyPage)
         if let since {
-            print(why.table(since: since))
+            answer = (why.table(since: since), why.page(since: since))
         } else if let event {
-            guard let text = why.explanation(event: event) else { throw unknown(event, log, folder) }
-            print(text)
-        } else if arguments.rest.count == 2 {
-            print(try filtered(arguments.rest[1], why, app, log))
+            guard let text = why.explanation(event: event), let page = why.page(event: event) else {
+                throw unknown(event, log, folder)
+            }
+            answer = (text, page)
+        } else if let question {
+            guard let text = why.explanation(question), let page = why.page(question) else {
+                throw undecided(arguments.rest[1], app, log)
+            }
+            answer = (text, page)
         } else {
-            print(why.explanation())
+            answer = (why.explanation(), why.page())
         }
+        print(try arguments.has("--json") ? Output.json(page: answer.page) : answer.text)
         return .done
     }
 
@@ -74,37 +84,31 @@ enum WhyCommand {
         return CommandFailure(.notFound, "no event \(LogTime.text(event)) in \(folder)", hint: range)
     }
 
-    /// The explanation of the newest decision with a reason or a rule.
-    private static func filtered(
-        _ word: String,
-        _ why: Why,
-        _ app: String,
-        _ log: RunLog
-    ) throws(CommandFailure) -> String {
-        let question: Why.Question
+    /// What a reason or a rule asks for.
+    private static func question(_ word: String) throws(CommandFailure) -> Why.Question {
         if let reason = Reason.allCases.first(where: { $0.word.lowercased() == word.lowercased() }) {
-            question = .reason(reason)
-        } else if let rule = RuleID(text: word.uppercased()) {
-            question = .rule(rule)
-        } else {
-            let near = Suggestion.nearest(to: word, among: Reason.allCases.map(\.word) + RuleID.allCases.map(\.text))
-            throw CommandFailure(
-                .notFound,
-                "no reason or rule \(word)",
-                hint: near.map { "did you mean \($0)?" } ?? "'wakebench rules --reasons' lists them"
-            )
+            return .reason(reason)
         }
-        if let text = why.explanation(question) { return text }
+        if let rule = RuleID(text: word.uppercased()) { return .rule(rule) }
+        let near = Suggestion.nearest(to: word, among: Reason.allCases.map(\.word) + RuleID.allCases.map(\.text))
+        throw CommandFailure(
+            .notFound,
+            "no reason or rule \(word)",
+            hint: near.map { "did you mean \($0)?" } ?? "'wakebench rules --reasons' lists them"
+        )
+    }
+
+    private static func undecided(_ word: String, _ app: String, _ log: RunLog) -> CommandFailure {
         var seen: Set<String> = []
         let reasons = log.decisions.filter { $0.app == app }.map(\.reason.word).filter { seen.insert($0).inserted }
-        throw CommandFailure(
+        return CommandFailure(
             .notFound,
             "no decision about \(app) for \(word)",
             hint: reasons.isEmpty ? "there is none at all" : "their reasons are \(reasons.joined(separator: ", "))"
         )
     }
 
-    static let compareOptions: [Arguments.Option] = [.flag("--json", "print one JSON object instead of text")]
+    static let compareOptions: [Arguments.Option] = [.json]
 
     static func compare(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: compareOptions)

@@ -35,6 +35,9 @@ package final class LiveScenario {
         return before..<scenario.apps.count
     }
 
+    /// Lets steps call an app by its bundle identifier.
+    package func call(_ app: Int, _ bundle: String) { reading.appNames.call(app, bundle) }
+
     /// The last apps that joined leave again: they could not be taken on.
     package func leave(_ range: Range<Int>) {
         precondition(range.upperBound == scenario.apps.count, "the last that joined leave first")

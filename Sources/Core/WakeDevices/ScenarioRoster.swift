@@ -13,6 +13,8 @@ struct ScenarioRoster {
     private var groups: [Group] = []
     /// Positions in `groups` by name.
     private var places: [String: Int] = [:]
+    /// Single positions by another name, such as an app's bundle identifier.
+    private var aliases: [String: Int] = [:]
     private var total = 0
     /// How many positions references have meant so far.
     private var referred = 0
@@ -62,6 +64,9 @@ struct ScenarioRoster {
         return positions
     }
 
+    /// Lets a position be called by another name, too.
+    mutating func call(_ position: Int, _ name: String) { aliases[name] = position }
+
     /// The last entry is none any more.
     mutating func remove(_ name: String) {
         guard let place = places[name], place == groups.count - 1 else { return }
@@ -86,6 +91,7 @@ struct ScenarioRoster {
     /// The positions of an entry, or of the part of it that the reference means.
     private func range(_ node: YAMLNode) throws(FileError) -> Range<Int> {
         let text = try node.text(expecting: "the name of \(article) \(what)")
+        if let position = aliases[text], position < total { return position..<position + 1 }
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let group = places[String(parts[0])].map({ groups[$0] }) else {
             throw node.error(

@@ -10,8 +10,7 @@ package final class BlueZTrace: BluetoothTracePort {
     private let adapter: BlueZAdapter
     private let loop: EventLoop
     private var monitor: HCIMonitor?
-    private var own = OwnController()
-    private var secrets = HCISecrets()
+    private var packets = OwnPackets()
     private var write: ((HCIPacket) -> Void)?
     private var start: Int64 = 0
 
@@ -26,13 +25,18 @@ package final class BlueZTrace: BluetoothTracePort {
     }
 
     /// What to do when the monitor cannot be opened.
-    static func remedy(for error: SystemError) -> String {
+    ///
+    /// - Parameter other: for what has no remedy of its own.
+    static func remedy(
+        for error: SystemError,
+        other: String = "run without --capture, or record beside the run with btmon -w FILE"
+    ) -> String {
         switch error.code {
         case EPERM, EACCES:
             "it takes CAP_NET_RAW: run as root, or once setcap cap_net_raw+ep on the file of wakebench"
         case EAFNOSUPPORT, EPROTONOSUPPORT:
             "the kernel has no Bluetooth (modprobe bluetooth), or this is a container with a network of its own"
-        default: "run without --capture, or record beside the run with btmon -w FILE"
+        default: other
         }
     }
 
@@ -56,8 +60,22 @@ package final class BlueZTrace: BluetoothTracePort {
     }
 
     private func hear(_ frame: HCIMonitorFrame) {
-        own.note(path: adapter.path ?? own.path ?? adapter.probedPath, address: adapter.ownAddress)
-        guard own.hears(frame), let kind = frame.kind.packet else { return }
+        packets.own.note(path: adapter.path ?? packets.own.path ?? adapter.probedPath, address: adapter.ownAddress)
+        if let packet = packets.take(frame, since: start) { write?(packet) }
+    }
+}
+
+/// Makes packets of the messages of one controller, without keys.
+struct OwnPackets {
+    var own = OwnController()
+    private var secrets = HCISecrets()
+
+    /// Takes notice of a message.
+    ///
+    /// - Parameter start: the wall time that the packets' times count from, in nanoseconds since 1970.
+    /// - Returns: nil when it is no packet, or none of the own controller's.
+    mutating func take(_ frame: HCIMonitorFrame, since start: Int64) -> HCIPacket? {
+        guard own.hears(frame), let kind = frame.kind.packet else { return nil }
         var packet = HCIPacket(
             kind: kind.kind,
             fromHost: kind.fromHost,
@@ -65,7 +83,7 @@ package final class BlueZTrace: BluetoothTracePort {
             at: Instant(nanoseconds: frame.time - start)
         )
         secrets.erase(from: &packet)
-        write?(packet)
+        return packet
     }
 }
 

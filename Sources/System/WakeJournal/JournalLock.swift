@@ -75,3 +75,19 @@ package final class FolderLock {
         if unsafe access(path, F_OK) == 0 { throw JournalError(.exists, path: path) }
     }
 }
+
+extension FolderLock {
+    /// The process that has the folder of a run to itself; nil when none has. Nothing is locked for the answer.
+    ///
+    /// - Parameter path: where the run's journal is or would be.
+    package static func holder(journal path: String) -> Int32? {
+        let opened = unsafe open(path + ".lock", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard opened >= 0 else { return nil }
+        defer { close(opened) }
+        var record = flock()
+        record.l_type = Int16(F_WRLCK)
+        record.l_whence = Int16(SEEK_SET)
+        guard unsafe fcntl(opened, F_GETLK, &record) == 0, record.l_type != Int16(F_UNLCK) else { return nil }
+        return record.l_pid
+    }
+}

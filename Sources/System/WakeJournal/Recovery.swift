@@ -163,9 +163,18 @@ extension SQLiteJournal {
         return names
     }
 
-    private func readSnapshot() throws(JournalError) -> JournaledSnapshot? {
+    /// The snapshot that the first input that is still there may follow; nil where that is the run's first.
+    package func readFirstSnapshot() throws(JournalError) -> JournaledSnapshot? {
+        let first = try connection.number("SELECT coalesce(min(seq), 0) FROM inputs")
+        return first == 1 ? nil : try readSnapshot(where: "seq >= \(first - 1)", order: "seq")
+    }
+
+    private func readSnapshot(
+        where fits: String = "true",
+        order: String = "seq DESC"
+    ) throws(JournalError) -> JournaledSnapshot? {
         let statement = try Statement(
-            "SELECT seq, at, snapshot, sum FROM snapshots ORDER BY seq DESC LIMIT 1",
+            "SELECT seq, at, snapshot, sum FROM snapshots WHERE \(fits) ORDER BY \(order) LIMIT 1",
             on: connection
         )
         guard try statement.next() else { return nil }

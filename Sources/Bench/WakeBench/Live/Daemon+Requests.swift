@@ -366,6 +366,8 @@ extension Daemon {
         connection.answer(request.request) { writer in
             writer.key("at")
             writer.string(LogTime.text(phone.now))
+            writer.key("seq")
+            writer.unsigned(phone.lastDecision.number)
             writer.key("apps")
             writer.openArray()
             for number in wanted ?? Array(phone.run.scenario.apps.indices) {

@@ -19,6 +19,8 @@ package final class Daemon {
         package var page: UInt16?
         /// Reads the options of a phone's run: the words, its scenario and its folder.
         package var parse: ([String], String, String) throws(CommandFailure) -> RunOptions
+        /// Told once that phones are served.
+        package var ready: () -> Void
         /// Told what is worth a line on stderr.
         package var note: (String) -> Void
 
@@ -27,10 +29,11 @@ package final class Daemon {
             socket: String,
             page: UInt16? = nil,
             parse: @escaping ([String], String, String) throws(CommandFailure) -> RunOptions,
+            ready: @escaping () -> Void,
             note: @escaping (String) -> Void
         ) {
             (self.state, self.socket, self.page) = (state, socket, page)
-            (self.parse, self.note) = (parse, note)
+            (self.parse, self.ready, self.note) = (parse, ready, note)
         }
     }
 
@@ -95,6 +98,12 @@ package final class Daemon {
         return home + "/.local/state/wakebench"
     }
 
+    /// The run of a phone in a state folder; nil when there is no such phone.
+    package static func runFolder(of phone: String, state: String) -> String? {
+        let folder = PhoneFolder(path: "\(state)/phones/\(phone)")
+        return PhoneFolder.isName(phone) && (try? folder.readSettings()) != nil ? folder.run : nil
+    }
+
     // MARK: Running
 
     /// Switches on what was on, listens, and serves until SIGTERM, SIGINT or a client ends it. Phones go on from where they were
@@ -117,7 +126,7 @@ package final class Daemon {
             bootOrKeepFailure(name)
         }
         ServiceManager.isReady(status)
-        settings.note("serving \(settings.state) at \(settings.socket)")
+        settings.ready()
         do throws(SystemError) { _ = try loop.run() } catch {
             throw CommandFailure(.internal, error.description)
         }

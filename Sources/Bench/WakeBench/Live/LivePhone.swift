@@ -168,7 +168,7 @@ final class LivePhone: BenchObserver {
         try run.runInVirtualTime(through: target, pause: MonotonicClock.now() + Self.slice)
         try run.bench.commit()
         try run.tellReaders()
-        if run.reached < target || run.deadline <= target {
+        if !isQuiet {
             soon.arm(at: MonotonicClock.now())
         } else {
             arm(at: .max, for: .distantFuture)
@@ -182,9 +182,11 @@ final class LivePhone: BenchObserver {
 
     /// Whether nothing is on its way: what has been said has been decided and answered.
     var isQuiet: Bool {
-        let processes = run.processes?.host
-        return !run.bench.hasWork(at: run.reached) && processes?.isQuiet != false && run.areas.owed == nil
-            && run.deadline > run.reached && target <= run.reached
+        guard !run.bench.hasWork(at: run.reached), run.deadline > run.reached, target <= run.reached else {
+            return false
+        }
+        // Virtual time has waited for apps; what one still owes waits for time to go on.
+        return !run.realTime || run.processes?.host.isQuiet != false && run.areas.owed == nil
     }
 
     // MARK: Listening
@@ -384,7 +386,6 @@ final class LivePhone: BenchObserver {
 
     /// The positions of the apps that a name or a bundle identifier means.
     func apps(_ word: String) throws(CommandFailure) -> [Int] {
-        if let number = run.scenario.apps.indices.first(where: { run.bundle(ofApp: $0) == word }) { return [number] }
         do throws(FileError) { return try live.apps(word) } catch {
             throw CommandFailure(.notFound, "\(name): \(error.found)", hint: "expected \(error.expected)")
         }

@@ -12,6 +12,13 @@ enum ServeCommand {
             run,
             options: options
         ),
+        WakebenchProgram.Verb(
+            "daemon start",
+            "",
+            "the same in the background: returns when the phones are served; what it says goes to daemon.log in their folder",
+            start,
+            options: options
+        ),
         LiveVerb.ask("daemon status", "", "say whether the daemon runs, and what it has", of: LiveCall.daemonOptions) {
             call throws(CommandFailure) in
             let answer = try call.ask("hello")
@@ -46,6 +53,42 @@ enum ServeCommand {
         ),
     ]
 
+    /// Starts `serve` in a session of its own, and waits until it says that it serves.
+    private static func start(_ words: [String]) throws(CommandFailure) -> ExitCode {
+        let arguments = try Arguments(words, options: options)
+        let state = Paths.absolute(arguments.value("--state") ?? Daemon.usualState())
+        let log = state + "/daemon.log"
+        let said = Pipe()
+        do {
+            try FileManager.default.createDirectory(
+                atPath: state,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+            _ = FileManager.default.createFile(atPath: log, contents: nil, attributes: [.posixPermissions: 0o600])
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
+            let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            process.arguments = [program, "serve"] + words
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = said
+            process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
+            try process.run()
+        } catch {
+            throw CommandFailure(.environment, "the daemon cannot be started: \(error.localizedDescription)")
+        }
+        let line = String(decoding: said.fileHandleForReading.availableData, as: UTF8.self)
+        guard !line.isEmpty else {
+            let why = (try? String(contentsOfFile: log, encoding: .utf8))?.split(separator: "\n").last
+            throw CommandFailure(
+                .wrongState,
+                "the daemon ended at once: \(why?.replacing("wakebench: ", with: "") ?? "see \(log)")"
+            )
+        }
+        print(line, terminator: "")
+        return .done
+    }
+
     private static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
         if let word = arguments.rest.first { throw CommandFailure(.usage, "'\(word)' is one word too many") }
@@ -61,6 +104,10 @@ enum ServeCommand {
                 var options = try RunCommand.options(arguments, scenario: scenario)
                 (options.out, options.followsLatest) = (out, false)
                 return options
+            },
+            ready: {
+                print("serving \(state) at \(socket)")
+                fflush(nil)
             },
             note: { Output.complain($0) }
         )

@@ -77,7 +77,7 @@ package struct AccessoryScript: Sendable {
 }
 
 extension AccessoryScript.Line {
-    /// Reads a line: a letter, a number, and data in which bytes below 33 are `^` and a letter, and `^` is itself `` ^` ``.
+    /// Reads a line: a letter, a number, and data in which bytes below 32 are `^` and a letter, and `^` is itself `` ^` ``.
     init?(_ line: ArraySlice<UInt8>) {
         let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
         guard let letter = words.first, letter.count == 1, let kind = letter.first else { return nil }

@@ -76,6 +76,28 @@ package struct AttributeTable: Hashable, Sendable {
     /// The first value read of each attribute.
     var values: [UInt16: [UInt8]] = [:]
 
+    package init() {}
+
+    /// Whether nothing is known.
+    package var isEmpty: Bool { characteristics.isEmpty }
+
+    /// Adds a service that somebody else found; one whose UUID is none is left out.
+    package mutating func addService(_ uuid: String, isPrimary: Bool, from handle: UInt16, to end: UInt16) {
+        guard let uuid = BluetoothUUID.canonical(uuid) else { return }
+        services[handle] = Service(end: end, uuid: AttributeType(uuid), isPrimary: isPrimary)
+    }
+
+    /// Adds a characteristic by the handle of its declaration, behind which its value stands.
+    package mutating func addCharacteristic(_ uuid: String, properties: UInt8, at handle: UInt16) {
+        guard let uuid = BluetoothUUID.canonical(uuid), handle < .max else { return }
+        add(Characteristic(properties: properties, value: handle + 1, uuid: AttributeType(uuid)), at: handle)
+    }
+
+    /// Adds a descriptor.
+    package mutating func addDescriptor(_ uuid: String, at handle: UInt16) {
+        types[handle] = BluetoothUUID.canonical(uuid).map { AttributeType($0) }
+    }
+
     mutating func add(_ characteristic: Characteristic, at handle: UInt16) {
         characteristics[handle] = characteristic
         declarations[characteristic.value] = handle

@@ -111,7 +111,7 @@ package struct TableFit {
 
 extension AttributeType {
     /// Of the spelling of device files.
-    fileprivate init(_ canonical: String) {
+    init(_ canonical: String) {
         let digits = BluetoothUUID.long(canonical).filter { $0 != "-" }
         let bytes = stride(from: 30, through: 0, by: -2).map { place -> UInt8 in
             let start = digits.index(digits.startIndex, offsetBy: place)

@@ -25,21 +25,25 @@ package final class LiveAdapter {
     private static let answerTime = Duration.seconds(1)
     private static let startTime = Duration.seconds(20)
     private static let listLimit = 4_096
+    /// Told of what the adapter says, after this has taken notice.
+    var told: ((BlueZEvent) -> Void)?
 
     /// Looks for the adapter, switches it on and begins to follow it.
     ///
     /// - Parameters:
     ///   - address: the adapter's own; nil for any.
     ///   - probes: whether it is asked for beforehand, for which the loop stands still.
+    ///   - stop: ends what is waited for.
     /// - Throws: ``LiveFailure/missing(_:)``.
     package init(
         address: String?,
         bus: BusAddress = .system,
         on loop: EventLoop,
-        probes: Bool = true
+        probes: Bool = true,
+        stop: StopFlag? = nil
     ) throws(LiveFailure) {
         self.loop = loop
-        waiting = LiveWait(loop)
+        waiting = LiveWait(loop, stop: stop)
         adapter = BlueZAdapter(.init(address: address), bus: bus, on: loop)
         do throws(BusError) {
             if probes { try adapter.probe() }
@@ -67,6 +71,7 @@ package final class LiveAdapter {
         case .disconnected(let device, _): ended.insert(device)
         case .ready, .off, .gone, .connected, .renamed, .notified: break
         }
+        told?(event)
     }
 
     /// Listens until a device is heard, and a little longer for its answer to the scan.

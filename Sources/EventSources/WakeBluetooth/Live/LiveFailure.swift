@@ -11,18 +11,25 @@ package enum LiveFailure: Error, Hashable, Sendable {
     case several([String])
     /// The device was heard, and there was no link, or its services did not come, in time.
     case notReached(String)
+    /// Several controllers could be meant; their addresses.
+    case severalAdapters([String])
+    /// Somebody wants no more of it.
+    case interrupted
 }
 
 /// Turns the loop until something holds, or the time is over.
 package struct LiveWait {
     package let loop: EventLoop
+    private let stop: StopFlag?
 
-    package init(_ loop: EventLoop) { self.loop = loop }
+    /// - Parameter stop: ends every wait with ``LiveFailure/interrupted``.
+    package init(_ loop: EventLoop, stop: StopFlag? = nil) { (self.loop, self.stop) = (loop, stop) }
 
     /// - Parameter deadline: in nanoseconds of ``MonotonicClock``.
     /// - Returns: whether it held in time.
     package func wait(to deadline: Int64, until holds: () -> Bool) throws(LiveFailure) -> Bool {
         while !holds() {
+            if stop?.isAsked == true { throw .interrupted }
             let left = deadline - MonotonicClock.now()
             guard left > 0 else { return false }
             do throws(SystemError) { try loop.runOnce(timeout: left) } catch { throw .missing(error.description) }

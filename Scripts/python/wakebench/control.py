@@ -1,0 +1,152 @@
+"""The control socket of `wakebench serve`: a JSON object a line, there and back."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import threading
+from typing import Any, Callable
+
+from .program import HIDDEN, WakebenchError
+
+__tracebackhide__ = HIDDEN
+
+# What the daemon calls this way of speaking.
+SCHEMA = "wake.control/1"
+
+Answer = dict[str, Any]
+
+
+class Control:
+    """A connection to a daemon. Threads may share it: their requests wait for each other."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._count = 0
+        self._rest = bytearray()
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._socket.connect(path)
+        except OSError as error:
+            self._socket.close()
+            raise WakebenchError(
+                "daemon-unreachable",
+                f"no daemon at {path}: {error.strerror or error}",
+                "start one with 'wakebench serve', or name its socket",
+            ) from None
+        #: What the daemon said of itself: `version`, `pid`, `state`, `phones`, `booted`.
+        self.hello: Answer = {}
+        try:
+            self.hello = self.ask("hello")
+            if self.hello.get("schema") != SCHEMA:
+                raise WakebenchError(
+                    "daemon-unreachable",
+                    f"the daemon at {path} speaks {self.hello.get('schema')}, and this {SCHEMA}",
+                    "take wakebench and its package for Python of the same version",
+                )
+        except BaseException:
+            self.close()
+            raise
+
+    def ask(self, op: str, **members: Any) -> Answer:
+        """Asks for something, and gives the whole answer; members that are None are left out.
+
+        Raises a `WakebenchError` with the exit code, kind, message and hint of what the daemon refuses.
+        """
+        with self._lock:
+            self._count += 1
+            self._send({"op": op, "request": self._count, **members})
+            while True:
+                answer = self._read()
+                if answer is None:
+                    raise self._gone()
+                # Who was interrupted left the answer to an earlier request.
+                if answer.get("request") in (self._count, None):
+                    break
+        if answer.get("ok") is True:
+            return answer
+        error = answer.get("error") or {}
+        raise WakebenchError(
+            str(error.get("kind", "internal")),
+            str(error.get("message", "the daemon's answer is none")),
+            str(error.get("hint") or ""),
+            error.get("code"),
+        )
+
+    def heard(self, timeout: float | None = None) -> Answer | None:
+        """The next line that comes without a request; None when the daemon ends.
+
+        A `WakebenchError` with exit code 6 when for so many seconds none comes.
+        """
+        return self._read(timeout)
+
+    def close(self) -> None:
+        """Ends the connection, from whatever thread."""
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self._socket.close()
+
+    def _send(self, request: Answer) -> None:
+        request = {key: value for key, value in request.items() if value is not None}
+        try:
+            self._socket.sendall(json.dumps(request, default=_plain).encode() + b"\n")
+        except OSError:
+            raise self._gone() from None
+
+    def _read(self, timeout: float | None = None) -> Answer | None:
+        end = self._rest.find(b"\n")
+        while end < 0:
+            try:
+                if not select.select([self._socket], [], [], timeout)[0]:
+                    raise WakebenchError("timeout", f"nothing was heard for {timeout} s", "give a longer timeout")
+                more = self._socket.recv(1 << 16)
+            except (OSError, ValueError):
+                # Closed meanwhile, by another thread or at the other end.
+                return None
+            if not more:
+                return None
+            end = more.find(b"\n")
+            end = end if end < 0 else end + len(self._rest)
+            self._rest += more
+        text = bytes(self._rest[:end])
+        del self._rest[: end + 1]
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            raise WakebenchError(
+                "daemon-unreachable", f"what is at {self.path} is no daemon of wakebench", "name another socket"
+            )
+        return value
+
+    def _gone(self) -> WakebenchError:
+        return WakebenchError(
+            "daemon-unreachable", f"the daemon at {self.path} is gone", "see its log, and start it again"
+        )
+
+
+def _plain(value: Any) -> Any:
+    """What steps may have beside plain data: bytes are written in hexadecimal."""
+    if isinstance(value, (bytes, bytearray)):
+        return value.hex()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TypeError(f"{value!r} cannot be said in a step; give a dict, list, str, bytes, int, float, bool or path")
+
+
+def usual_socket(environment: Callable[[str], str | None] = os.environ.get) -> str:
+    """Where the verbs of `wakebench` look for the daemon."""
+    given = environment("WAKEBENCH_SOCKET")
+    if given:
+        return given
+    runtime = environment("XDG_RUNTIME_DIR")
+    if runtime:
+        return f"{runtime}/wakebench/control.sock"
+    state = environment("XDG_STATE_HOME") or f"{environment('HOME') or '.'}/.local/state"
+    return f"{environment('WAKEBENCH_STATE') or state + '/wakebench'}/control.sock"

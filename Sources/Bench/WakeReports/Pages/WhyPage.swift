@@ -1,0 +1,177 @@
+import WakeModel
+
+/// What ``Why`` answers, for programs: `wake.why/1`.
+package struct WhyPage: Encodable, Sendable {
+    struct State: Encodable {
+        var state: String
+        var since: String
+    }
+
+    /// The end of the app's process.
+    struct Ending: Encodable {
+        var exitId: String
+        var t: String
+        var cause: String
+        var code: Int64
+        var atLaunch: Bool
+    }
+
+    /// Decisions that repeat one another.
+    struct Fold: Encodable {
+        /// The newest of them.
+        var decision: String
+        var count: Int
+        /// Of the first and of the last.
+        var t: String
+        var until: String
+        var source: String
+        var kind: String
+        var subject: String
+        var verdict: String
+        var reason: String
+        var rule: String
+
+        init(_ fold: Why.Fold) {
+            let last = fold.last
+            (decision, count) = (LogTime.text(last.id), fold.members.count)
+            (t, until) = (LogTime.text(fold.first.at), LogTime.text(last.at))
+            (source, kind, subject) = (last.source, last.kind, last.subject)
+            (verdict, reason, rule) = (last.verdict.word, last.reason.word, last.rule.text)
+        }
+    }
+
+    /// What the app is registered for at the end.
+    struct Wait: Encodable {
+        var via: String
+        var subject: String
+        var since: String
+        var outOfRangeSince: String?
+    }
+
+    struct ForceQuit: Encodable {
+        var t: String
+        /// Whether nothing wakes the app for it.
+        var bars: Bool
+        /// When a reboot lifted that.
+        var lifted: String?
+    }
+
+    struct Idle: Encodable {
+        var reason: String
+        var timeMs: Int64
+    }
+
+    /// The end of what the app printed.
+    struct Tail: Encodable {
+        var path: String
+        var lines: [String]
+    }
+
+    var schema = "wake.why/1"
+    var ok = true
+    /// The run's.
+    var folder: String
+    /// The bundle identifier.
+    var app: String
+    /// The first line of what people read; none above a table.
+    var summary: String?
+    /// The decision that is explained; nil where none tells how the app stands.
+    var explained: DecisionPage?
+    /// The other decisions that were asked about, the newest first; all of them with `--since`.
+    var decisions: [Fold] = []
+    /// How the app stands at the end of the logs; nil when it never ran.
+    var state: State?
+    var ended: Ending?
+    var forceQuit: ForceQuit?
+    var waits: [Wait] = []
+    /// With `--since`: how long the app did not run.
+    var notRunning: [Idle]?
+    var log: Tail?
+    /// Where nothing was decided about the app: the newest event that nobody had registered for.
+    var nearest: DecisionPage?
+}
+
+extension Why {
+    /// What ``explanation()`` says.
+    package func page() -> WhyPage {
+        guard endedSince == nil, let place = fateful else { return standingPage(decisions) }
+        var others = decisions
+        return page(about: others.remove(at: place), others)
+    }
+
+    /// What ``explanation(_:)`` says; nil when the run has no such decision.
+    package func page(_ question: Question) -> WhyPage? {
+        found(question).map { page(about: $0.newest, $0.others) }
+    }
+
+    /// What ``explanation(event:)`` says; nil when the run has no such event.
+    package func page(event: EventID) -> WhyPage? {
+        if let decision = decision(of: event) { return page(about: decision, []) }
+        return nothing(of: event).map { page($0, []) }
+    }
+
+    /// What ``table(since:)`` says.
+    package func page(since: Instant.Span?) -> WhyPage {
+        let start = start(of: since)
+        let some = decisions.filter { $0.at >= start }
+        var page = some.isEmpty ? standingPage([]) : page(nil, some)
+        if some.isEmpty { page.summary = Self.firstLine(quiet(since: start)) }
+        page.notRunning = log.timeNotRunning(of: app, since: start).map { idle in
+            WhyPage.Idle(reason: idle.reason, timeMs: idle.time.milliseconds)
+        }
+        return page
+    }
+
+    /// The explanation of what was only asked about, which has no number.
+    package func answerPage(event: EventID) -> DecisionPage? {
+        var page = decision(of: event).map { DecisionPage($0, in: self) }
+        page?.decision = nil
+        return page
+    }
+
+    private func page(about decision: DecisionRecord, _ others: [DecisionRecord]) -> WhyPage {
+        var page = page(headline(of: decision), others)
+        page.explained = DecisionPage(decision, in: self)
+        return page
+    }
+
+    private func standingPage(_ others: [DecisionRecord]) -> WhyPage {
+        var page = page(Self.firstLine(standing()), others)
+        page.log = tail().map { WhyPage.Tail(path: $0.path, lines: $0.lines) }
+        page.nearest = unheard.map { DecisionPage($0, in: self) }
+        return page
+    }
+
+    private static func firstLine(_ text: String) -> String? { text.split(separator: "\n").first.map(String.init) }
+
+    private func page(_ summary: String?, _ others: [DecisionRecord]) -> WhyPage {
+        var page = WhyPage(folder: log.folder, app: app, summary: summary)
+        page.decisions = Self.folded(others).reversed().map(WhyPage.Fold.init)
+        page.state = lastMove.map { WhyPage.State(state: $0.to.word, since: LogTime.text($0.at)) }
+        page.ended = endedSince.map { exit in
+            WhyPage.Ending(
+                exitId: "x-\(exit.number)",
+                t: LogTime.text(exit.at),
+                cause: exit.cause.word,
+                code: exit.code,
+                atLaunch: exit.atLaunch
+            )
+        }
+        page.forceQuit = log.forceQuit(of: app).map { quit in
+            WhyPage.ForceQuit(
+                t: LogTime.text(quit.at),
+                bars: quit.bars && quit.lifted == nil,
+                lifted: quit.lifted.map { LogTime.text($0) }
+            )
+        }
+        page.waits = (log.registrations[app]?.kept ?? []).map { kept in
+            WhyPage.Wait(
+                via: kept.via,
+                subject: kept.subject,
+                since: LogTime.text(kept.since),
+                outOfRangeSince: awaySince(kept.subject).map { LogTime.text($0) }
+            )
+        }
+        return page
+    }
+}
