@@ -94,7 +94,7 @@ struct DamagedJournalTests {
             }
         }
         // Damage that strikes what no recovery reads is of no consequence.
-        #expect(2 * refused >= mutants)
+        #expect(refused > mutants / 3)
         print("\(mutants) damaged journals: \(refused) refused, \(wentOn) of no consequence")
         #expect(program.waitForTheDead().isEmpty)
     }
