@@ -20,5 +20,4 @@ def test_the_belt_wakes_the_app(wakebench_phone):
     pulse.home()
     phone.advance("30s")
     assert pulse.state == "suspended"
-    belt.notify("2A37", b"\x00\x49")
-    phone.advance("1s").expect(app="pulse", verdict="resume")
+    belt.notify("2A37", b"\x00\x49").expect(app="pulse", verdict="resume")

@@ -65,8 +65,7 @@ def test_time_goes_on_by_what_the_test_says(phone):
 
 
 def test_a_notification_of_a_device_resumes_the_app(phone):
-    phone.device("belt").notify("2A37", b"\x00\x49")
-    outcome = phone.advance("1s")
+    outcome = phone.device("belt").notify("2A37", b"\x00\x49")
     record = outcome.expect(app="pulse.1", verdict="resume", kind=NOTIFIED)
     assert record["event"]["subject"] == "belt/2A37" and record["app"]["bundle"] == phone.app("pulse.1").bundle
     assert outcome.decided(app="pulse.2") == []
@@ -74,8 +73,7 @@ def test_a_notification_of_a_device_resumes_the_app(phone):
 
 
 def test_what_was_not_decided_is_said_with_what_was(phone):
-    phone.device("belt").notify("2A37", "0049")
-    outcome = phone.advance("1s")
+    outcome = phone.device("belt").notify("2A37", "0049")
     with pytest.raises(AssertionError, match="relaunch: none on .*; instead(?s:.)*resume, Resumed"):
         outcome.expect(verdict="relaunch")
     with pytest.raises(AssertionError, match="nothing was decided"):
@@ -98,7 +96,8 @@ def test_a_command_with_an_identifier_is_carried_out_once(phone):
     first = belt.notify("2A37", "0049", id="the only one")
     again = belt.notify("2A37", "0049", id="the only one")
     assert not first.repeated and again.repeated and again.command == first.command
-    assert len(phone.advance("1s").decided(kind=NOTIFIED)) == 1
+    assert len(first.decided(kind=NOTIFIED, app="pulse.1")) == 1 and again.decided(kind=NOTIFIED) == []
+    assert phone.advance("1s").decided(kind=NOTIFIED) == []
 
 
 @pytest.mark.parametrize(
