@@ -182,6 +182,21 @@ struct ServeTests {
         #expect(try program.run("daemon", "stop", "--socket", socket).code == 0)
     }
 
+    @Test(
+        "A command on a phone that goes by the machine's clock happens when it is given, however long nothing happened"
+    )
+    func now() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one")
+        let before = try bench("time", "now").output.trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(try bench("app", "launch", "heart").code == 0)
+        let outcomes = try bench.program.read("state/phones/one/run/outcomes.ndjson")
+        let act = try #require(outcomes.split(separator: "\n").first { $0.contains("\"act\":\"launch\"") })
+        let record = try JSONSerialization.jsonObject(with: Data(act.utf8)) as? [String: Any]
+        // Texts of the same width are in the order of time.
+        #expect(try #require(record?["t"] as? String) > before)
+    }
+
     // MARK: Those who may not, or speak badly
 
     @Test(

@@ -13,7 +13,7 @@ package final class Daemon {
     package struct Settings {
         /// The folder of its phones.
         package var state: String
-        /// Where its control socket is; nil for ``Daemon/usualSocket()``.
+        /// Where its control socket is.
         package var socket: String
         /// The port of the page on this machine; 0 for one of the kernel's choice, nil for no page.
         package var page: UInt16?
@@ -53,7 +53,7 @@ package final class Daemon {
     private var ownsSocket = false
     private var signals: [SignalWatch] = []
     private let lock: FolderLock
-    /// When phones whose journal found no space are tried again.
+    /// When phones whose journal found no space are tried again, and clients who could not be let in.
     private let retry: Timer
 
     /// The most clients at once.
@@ -80,7 +80,7 @@ package final class Daemon {
         } catch {
             throw CommandFailure(.internal, error.description)
         }
-        retry.handler = { [unowned self] in bootAgain() }
+        retry.handler = { [unowned self] in tryAgain() }
     }
 
     /// `$XDG_RUNTIME_DIR/wakebench/control.sock`, or the same below the state folder.
@@ -198,7 +198,10 @@ package final class Daemon {
                 }
             }
         } catch {
+            // Whoever waits would wake the loop again and again: one that has no descriptors left has some later.
             settings.note("control socket: \(error.description)")
+            listener?.disable()
+            retry.arm(after: Self.retryPause)
         }
     }
 
@@ -251,6 +254,7 @@ package final class Daemon {
 
     /// A phone cannot go on. It is switched on again when there is space for its journal; the others go on.
     private func failed(_ phone: LivePhone, _ failure: CommandFailure) {
+        guard phones[phone.name] === phone else { return }
         phones[phone.name] = nil
         failures[phone.name] = failure
         tellState(of: phone.name)
@@ -259,7 +263,8 @@ package final class Daemon {
         if failure.code == .environment { retry.arm(after: Self.retryPause) }
     }
 
-    private func bootAgain() {
+    private func tryAgain() {
+        listener?.enable()
         for name in failures.keys.sorted() where failures[name]?.code == .environment { bootOrKeepFailure(name) }
         if failures.values.contains(where: { $0.code == .environment }) { retry.arm(after: Self.retryPause) }
     }

@@ -296,18 +296,24 @@ final class LivePhone: BenchObserver {
     /// - Parameters:
     ///   - command: `{"step": {...}}`, `{"install": {...}}` or `{"advance": NANOSECONDS}`.
     ///   - id: what whoever gives it calls it; empty for none.
-    /// - Throws: ``CommandFailure``; the phone is as before.
+    /// - Throws: ``CommandFailure``; the phone is as before, or cannot go on, where its journal or its logs cannot be written.
     func accept(_ command: JSONValue, id: String) throws(CommandFailure) -> Acceptance {
         if let number = known[id] { return .repeated(number) }
         let deed = try deed(of: command)
         do {
-            // What was there before it is decided before it.
+            // It happens now, and what was there before it is decided before it.
+            if run.realTime { _ = try run.turnInRealTime() }
             try run.bench.run(at: run.reached)
             try run.carryOut(deed, line: String(decoding: command.encoded, as: UTF8.self), id: id)
             try run.bench.run(at: run.reached)
             try run.bench.commit()
+        } catch let refusal as SourceFailure {
+            throw CommandFailure(refusal)
         } catch {
-            throw CommandFailure(error)
+            // The router may have gone further than its journal: only what the journal has goes on.
+            let failure = CommandFailure(error)
+            failed?(failure)
+            throw failure
         }
         if case .advance(let instant) = deed { target = max(target, instant) }
         if !id.isEmpty { remember(id, run.lastCommand) }
