@@ -63,7 +63,8 @@ func program(
     )
 }
 
-func library(_ name: String, pkgConfig: String, apt: String) -> Target {
+/// - Parameter pkgConfig: nil where its file has flags that the package manager prohibits, and the compiler finds it without.
+func library(_ name: String, pkgConfig: String?, apt: String) -> Target {
     .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
 }
 
@@ -138,6 +139,7 @@ let package = Package(
         library("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),
         library("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         library("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+        library("CNcurses", pkgConfig: nil, apt: "libncurses-dev"),
         library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         clang("CUIKit"),
         clang("CCoreBluetooth"),
@@ -182,6 +184,7 @@ let package = Package(
         room("WakeALSA", on: "System", uses: ["CALSA", "WakeSystem", "WakeUdev"]),
         room("WakeAPNs", on: "System", uses: ["CNGHTTP2", "COpenSSL", "CWakeShims", "WakeJSON", "WakeSystem"]),
         room("WakeHTTP", on: "System", uses: ["CMicroHTTPD", "WakeSystem"]),
+        room("WakeScreen", on: "System", uses: ["CNcurses", "WakeSystem"]),
         room(
             "WakeBundles",
             on: "System",
@@ -262,7 +265,8 @@ let package = Package(
             "WakeBench",
             on: "Bench",
             uses: [
-                "WakeModel", "WakeJSON", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeCaptures", "WakeSystem",
+                "WakeModel", "WakeJSON", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeCaptures",
+                "WakeSystem",
                 "WakeUdev", "WakeHTTP", "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
@@ -274,7 +278,10 @@ let package = Package(
         program(
             "wakebench",
             on: "CommandLine",
-            uses: ["WakeModel", "WakeJSON", "WakeDevices", "WakeCaptures", "WakeBundles", "WakeBench", "WakeReports"]
+            uses: [
+                "WakeModel", "WakeJSON", "WakeDevices", "WakeCaptures", "WakeSystem", "WakeScreen", "WakeBundles",
+                "WakeBench", "WakeReports",
+            ]
         ),
         // A process of its own, beside wakebench: no bench loads libcurl.
         program(

@@ -155,6 +155,33 @@ struct ServeTests {
         expectRefusal(try bench("run", "--from", "state/phones/one/run", "--seed", "1"), code: 2, says: "--from")
     }
 
+    @Test(
+        "What top prints once is what the phone's own verbs say, as text and as JSON, and it needs a terminal for more"
+    )
+    func topOnce() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        #expect(try bench("app", "launch", "heart").code == 0)
+        #expect(try bench("time", "advance", "10s").code == 0)
+        let page = try bench.json("top")
+        let phones = try #require(page["phones"] as? [[String: Any]])
+        #expect(phones.map { $0["name"] as? String } == ["one"])
+        let apps = try #require(phones.first?["app_list"] as? NSArray)
+        #expect(apps == (try bench.json("app", "list")["apps"] as? NSArray))
+        let devices = try #require(phones.first?["device_list"] as? [[String: Any]])
+        #expect(devices.map { $0["connected"] as? Bool } == [true])
+        let once = try bench("top", "--once")
+        let rows = once.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        #expect(
+            rows.contains { $0.starts(with: ["one", "booted", "virtual"]) && $0.contains("T+00:00:10") },
+            "\(rows)"
+        )
+        #expect(rows.contains { $0.starts(with: ["heart", "active"]) && $0.contains("foreground-deliver") }, "\(rows)")
+        #expect(rows.contains { $0.starts(with: ["belt", "bluetooth-peripheral", "connected"]) }, "\(rows)")
+        expectRefusal(try bench("top"), code: 12, says: "terminal", "--once")
+        expectRefusal(try bench("top", "--once", "-p", "two"), code: 2, says: "phone 'two'", "one")
+    }
+
     @Test("simctl's spellings mean the same")
     func simctl() throws {
         let bench = try ServedBench()

@@ -32,6 +32,7 @@ enum FloorPlan {
             imports: ["CNGHTTP2", "COpenSSL", "CWakeShims", "WakeJSON", "WakeSystem"]
         ),
         Room(name: "WakeHTTP", floor: "System", imports: ["CMicroHTTPD", "WakeSystem"]),
+        Room(name: "WakeScreen", floor: "System", imports: ["CNcurses", "WakeSystem"]),
         Room(name: "WakeBundles", floor: "System", imports: ["WakeDevices", "WakeModel"], foundation: true),
         Room(
             name: "WakeProcesses",
@@ -105,7 +106,8 @@ enum FloorPlan {
             name: "wakebench",
             floor: "CommandLine",
             imports: [
-                "WakeModel", "WakeJSON", "WakeDevices", "WakeCaptures", "WakeBundles", "WakeBench", "WakeReports",
+                "WakeModel", "WakeJSON", "WakeDevices", "WakeCaptures", "WakeSystem", "WakeScreen", "WakeBundles",
+                "WakeBench", "WakeReports",
             ],
             foundation: true
         ),
@@ -203,7 +205,7 @@ enum FloorPlan {
     /// Libraries of the system.
     static let libraries: Set<String> = [
         "CSystemd", "CSQLite", "CYAML", "CUdev", "CALSA", "CBluetooth", "CCurl", "CNGHTTP2", "COpenSSL",
-        "CMicroHTTPD",
+        "CMicroHTTPD", "CNcurses",
     ]
 
     /// Our own code in C, but for the halves: what each needs.

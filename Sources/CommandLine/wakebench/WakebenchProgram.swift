@@ -29,7 +29,8 @@ enum WakebenchProgram {
     }
 
     static let verbs =
-        playing + ServeCommand.verbs + LivePhoneVerbs.all + LiveAppVerbs.all + LiveWorldVerbs.all + [SimctlCommand.verb]
+        playing + ServeCommand.verbs + [TopCommand.verb] + LivePhoneVerbs.all + LiveAppVerbs.all + LiveWorldVerbs.all
+        + [SimctlCommand.verb]
         + general
 
     private static let playing = [

@@ -15,20 +15,10 @@ package final class ControlClient {
         do throws(SystemError) {
             descriptor = try UnixSocket.connect(to: socket).release()
         } catch {
-            throw CommandFailure(
-                .daemonUnreachable,
-                "no daemon at \(socket): \(error.reason)",
-                hint: "start one with 'wakebench serve', or name its socket with --socket or WAKEBENCH_SOCKET"
-            )
+            throw CommandFailure(noDaemonAt: socket, error)
         }
         let hello = try ask([.init(key: "op", value: .string("hello"))])
-        guard let version = hello["version"]?.string, version == wakebenchVersion else {
-            throw CommandFailure(
-                .daemonUnreachable,
-                "the daemon at \(socket) is wakebench \(hello["version"]?.string ?? "of no version"), and this \(wakebenchVersion)",
-                hint: "start it again with this version"
-            )
-        }
+        if let failure = CommandFailure(stranger: hello, at: socket) { throw failure }
     }
 
     deinit { close(descriptor) }
@@ -105,6 +95,24 @@ package final class ControlClient {
 }
 
 extension CommandFailure {
+    init(noDaemonAt socket: String, _ error: SystemError) {
+        self.init(
+            .daemonUnreachable,
+            "no daemon at \(socket): \(error.reason)",
+            hint: "start one with 'wakebench serve', or name its socket with --socket or WAKEBENCH_SOCKET"
+        )
+    }
+
+    /// Nil where the daemon that says hello is of this version.
+    package init?(stranger hello: JSONValue, at socket: String) {
+        guard hello["version"]?.string != wakebenchVersion else { return nil }
+        self.init(
+            .daemonUnreachable,
+            "the daemon at \(socket) is wakebench \(hello["version"]?.string ?? "of no version"), and this \(wakebenchVersion)",
+            hint: "start it again with this version"
+        )
+    }
+
     /// What a daemon answered in place of what was asked for.
     init(_ error: JSONValue?) {
         self.init(
