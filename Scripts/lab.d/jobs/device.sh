@@ -53,7 +53,7 @@ ends_with 7 hanging "$bench" device fuzz Hanging --for 30s --seed 7 --writes all
 says hanging "no answer in 30s to operation"
 says hanging "does not answer any more: lost with operation"
 for bug in vanishing hanging; do
-    length=$(sed -n 's/.*"diedOf":{[^}]*"length":\([0-9]*\).*/\1/p' "/out/fuzz-$bug/summary.json")
+    length=$(sed -n 's/.*"died_of":{[^}]*"length":\([0-9]*\).*/\1/p' "/out/fuzz-$bug/summary.json")
     [ "${length:-0}" -ge 100 ] || failed "$bug died of ${length:-no} bytes, and is made to die of 100 or more"
 done
 exit $status
