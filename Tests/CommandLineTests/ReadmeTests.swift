@@ -17,16 +17,19 @@ struct ReadmeTests {
         try String(contentsOf: Program.repository.appending(path: "README.md"), encoding: .utf8)
     }
 
-    private static func blocks() throws -> [Block] {
+    /// All blocks, or those of one section.
+    private static func blocks(of section: String? = nil) throws -> [Block] {
         var blocks: [Block] = []
         var open: Block?
+        var heading: Substring?
         for line in try text().split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
             guard line.hasPrefix("```") else {
+                if open == nil, line.hasPrefix("## ") { heading = line.dropFirst(3) }
                 open?.lines.append(line)
                 continue
             }
             if let block = open {
-                blocks.append(block)
+                if section == nil || heading.map(String.init) == section { blocks.append(block) }
                 open = nil
             } else {
                 open = Block(kind: String(line.dropFirst(3)))
@@ -40,10 +43,9 @@ struct ReadmeTests {
         FileManager.default.isExecutableFile(atPath: Program.repository.appending(path: ".build/debug/\(name)").path)
     }
 
-    @Test("Each command of README.md does what it says", .enabled(if: built, "needs the example apps: swift build"))
-    func commands() throws {
+    /// A folder with what of a clone the commands need, and the files that the blocks say.
+    private static func folder(for blocks: [Block]) throws -> Program {
         let program = try Program()
-        defer { program.clean() }
         for name in ["Devices", "Scripts", "Sources"] {
             let link = program.folder.appending(path: name)
             let target = Program.repository.appending(path: name)
@@ -57,20 +59,51 @@ struct ReadmeTests {
             at: program.folder.appending(path: ".build/debug"),
             withDestinationURL: Program.repository.appending(path: ".build/debug")
         )
-        let blocks = try Self.blocks()
-        let scenario = try #require(blocks.first { $0.kind == "yaml" }).lines.joined(separator: "\n") + "\n"
-        try program.write("swiped-away.yaml", scenario)
-        let commands = blocks.filter { $0.kind == "sh" }.flatMap(\.lines).filter { line in
-            !Self.heavy.contains { line.hasPrefix($0) }
+        for block in blocks where block.kind.hasPrefix("yaml ") {
+            try program.write(String(block.kind.dropFirst(5)), block.lines.joined(separator: "\n") + "\n")
         }
-        #expect(commands.count > 10)
-        // The bundles come before the first run that wants one.
-        let first = ["set -e"] + Self.bundles.map { "Scripts/bundle \($0)" }
-        let script = (first + commands.map { "echo \"$ \"'\($0)'; \($0)" }).joined(separator: "\n")
+        return program
+    }
+
+    /// What the commands of these blocks print, each of which must end well.
+    private static func output(of blocks: [Block], in program: Program, after first: [String]) throws -> String {
+        let commands = blocks.filter { $0.kind == "sh" }.flatMap(\.lines).filter { line in
+            !heavy.contains { line.hasPrefix($0) }
+        }
+        #expect(commands.count > 3)
+        let script = (["set -e"] + first + commands.map { "echo \"$ \"'\($0)'; \($0)" }).joined(separator: "\n")
         let outcome = try program.run("/bin/bash", ["-c", script], limit: 600)
         #expect(outcome.code == 0, "\(outcome.output.suffix(2_000))\n\(outcome.errors)")
-        #expect(outcome.output.contains("because  RelaunchedAfterForceQuit"))
-        #expect(outcome.output.contains("equal verdicts: wakebench-runs/first and wakebench-runs/second"))
+        return outcome.output
+    }
+
+    @Test("Each command of README.md does what it says", .enabled(if: built, "needs the example apps: swift build"))
+    func commands() throws {
+        let blocks = try Self.blocks()
+        let program = try Self.folder(for: blocks)
+        defer { program.clean() }
+        // The bundles come before the first run that wants one.
+        let output = try Self.output(of: blocks, in: program, after: Self.bundles.map { "Scripts/bundle \($0)" })
+        #expect(output.contains("because  RelaunchedAfterForceQuit"))
+        #expect(output.contains("equal verdicts: wakebench-runs/first and wakebench-runs/second"))
+    }
+
+    @Test(
+        "Who begins with one section needs nothing of the others, and sees what it shows",
+        .enabled(if: built, "needs the example apps: swift build"),
+        arguments: ["Your accessory", "Your rack", "Your app"]
+    )
+    func beginning(section: String) throws {
+        let table = try Self.text().split(separator: "\n").filter { $0.hasPrefix("| ") }
+        #expect(table.contains { $0.contains("[\(section)](#\(section.lowercased().replacing(" ", with: "-")))") })
+        let blocks = try Self.blocks(of: section)
+        let program = try Self.folder(for: blocks)
+        defer { program.clean() }
+        let output = try Self.output(of: blocks, in: program, after: [#"export PATH="$PWD/.build/debug:$PATH""#])
+        let lines = Set(output.split(separator: "\n"))
+        for shown in blocks.filter({ $0.kind == "text" }).flatMap(\.lines) {
+            #expect(lines.contains(Substring(shown)), "README.md shows what no command prints: \(shown)")
+        }
     }
 
     @Test("The heavy commands of README.md exist, and Scripts/test runs them")
