@@ -78,6 +78,11 @@ final class HeartRateMonitor: NSObject, @preconcurrency CBCentralManagerDelegate
         }
     }
 
+    func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {
+        // What was found is void, or there is more than was found.
+        peripheral.discoverServices([heartRateService])
+    }
+
     func peripheral(_ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: Error?) {
         for characteristic in service.characteristics ?? [] where characteristic.uuid == heartRateMeasurement {
             peripheral.setNotifyValue(true, for: characteristic)
