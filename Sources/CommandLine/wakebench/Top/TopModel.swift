@@ -1,4 +1,5 @@
 import WakeJSON
+import WakeReports
 
 /// What the terminal view shows: what the daemon said of its phones, and what the user chose among it.
 struct TopModel {
@@ -47,6 +48,9 @@ struct TopModel {
     mutating func take(apps answer: JSONValue) {
         apps = (answer["apps"]?.array ?? []).map(TopApp.init)
         if chosenApp == nil { app = apps.first?.name }
+        if let place = phones.firstIndex(where: { $0.name == phone }) {
+            phones[place].at = answer["at"]?.string.flatMap(LogTime.instant)
+        }
     }
 
     mutating func take(devices answer: JSONValue) {

@@ -22,6 +22,8 @@ final class TopView {
     /// Whether an answer about the phone is awaited.
     private var isAsking = false
     private var hasNews = false
+    /// Whether phones may stand otherwise than they did.
+    private var phonesChanged = true
     /// A text over the lists, and how many of its lines are above the screen; nil for none.
     private var page: (lines: [String], above: Int)?
     private var failure: CommandFailure?
@@ -89,6 +91,7 @@ final class TopView {
             }
         }
         stream.ask([.init("op", "follow"), .init("phone", "all")]) { _ in }
+        phonesChanged = true
         refresh()
     }
 
@@ -106,6 +109,7 @@ final class TopView {
             read = []
             attach(again)
         } else {
+            phonesChanged = true
             refresh()
         }
     }
@@ -115,7 +119,10 @@ final class TopView {
         switch line["type"]?.string {
         case "decision":
             if let record = line["record"], let entry = TopEntry(decision: record, of: phone) { model.add(entry) }
-        case "row": model.add(TopEntry(row: line, of: phone))
+        case "row":
+            model.add(TopEntry(row: line, of: phone))
+            phonesChanged = true
+        case "phone": phonesChanged = true
         case "gap": model.add(TopEntry(lost: line["dropped"]?.unsigned ?? 0, of: model.phone ?? ""))
         default: break
         }
@@ -132,8 +139,12 @@ final class TopView {
     /// Asks how all stands, and draws when it is known.
     private func refresh() {
         hasNews = false
-        guard let stream, !isAsking else { return draw() }
+        guard let stream else { return draw() }
+        // What is asked now may be older than the news.
+        guard !isAsking else { return changed() }
         isAsking = true
+        guard phonesChanged else { return askForChosen(stream) }
+        phonesChanged = false
         stream.ask([.init("op", "phones")]) { [unowned self] in
             if case .success(let answer) = $0 { model.take(phones: answer) }
             askForChosen(stream)
@@ -238,6 +249,7 @@ final class TopView {
                 model.message = (request.text + at, false)
             case .failure(let refusal): model.message = (refusal.line, true)
             }
+            phonesChanged = true
             changed()
         }
     }
