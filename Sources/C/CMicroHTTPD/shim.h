@@ -16,7 +16,8 @@ struct wake_http_limits {
 
 // A server on 127.0.0.1 that does nothing but in MHD_run; NULL with errno when it cannot be.
 static inline struct MHD_Daemon *wake_http_start(
-    uint16_t port, struct wake_http_limits limits, MHD_AccessHandlerCallback asked, MHD_RequestCompletedCallback ended, void *context)
+    uint16_t port, struct wake_http_limits limits, MHD_NotifyConnectionCallback moved, MHD_AccessHandlerCallback asked,
+    MHD_RequestCompletedCallback ended, void *context)
 {
     struct sockaddr_in address;
     memset(&address, 0, sizeof address);
@@ -26,6 +27,7 @@ static inline struct MHD_Daemon *wake_http_start(
     return MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL, asked, context,
         MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address,
+        MHD_OPTION_NOTIFY_CONNECTION, moved, context,
         MHD_OPTION_NOTIFY_COMPLETED, ended, context,
         MHD_OPTION_CONNECTION_LIMIT, limits.connections,
         MHD_OPTION_CONNECTION_TIMEOUT, limits.patience,
@@ -48,10 +50,19 @@ static inline uint16_t wake_http_port(struct MHD_Daemon *daemon)
     return info ? info->port : 0;
 }
 
+// The descriptor of a connection.
+static inline int wake_http_socket(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
 // What Swift sees in another form with each version of the header: enumerations that later ones call closed.
 
 static const enum MHD_Result wake_http_yes = MHD_YES;
 static const enum MHD_Result wake_http_no = MHD_NO;
+
+static inline int wake_http_has_come(enum MHD_ConnectionNotificationCode how) { return how == MHD_CONNECTION_NOTIFY_STARTED; }
 
 static inline const char *wake_http_field(struct MHD_Connection *connection, const char *name)
 {

@@ -13,6 +13,8 @@ import Glibc
     /// Hears that all of a stream that was said has been taken.
     package var drained: (() -> Void)?
 
+    /// Of its connection.
+    let descriptor: Int32
     private let connection: OpaquePointer
     private let longestBody: Int
     /// Has the library look again soon.
@@ -36,6 +38,7 @@ import Glibc
 
     init(_ connection: OpaquePointer, method: String, path: String, longestBody: Int, wake: @escaping () -> Void) {
         unsafe self.connection = connection
+        descriptor = unsafe wake_http_socket(connection)
         self.wake = wake
         (self.method, self.path, self.longestBody) = (method, path, longestBody)
     }
@@ -94,9 +97,14 @@ import Glibc
 
     private func resume() {
         guard isSuspended else { return }
+        endSuspension()
+        wake()
+    }
+
+    private func endSuspension() {
+        guard isSuspended else { return }
         isSuspended = false
         unsafe MHD_resume_connection(connection)
-        wake()
     }
 
     /// The head has come.
@@ -183,11 +191,11 @@ import Glibc
         return count
     }
 
-    /// The server is about to end: nobody hears of it any more.
+    /// The server is about to end: nobody hears of it any more, and nobody is there to be woken.
     func letGo() {
         (ended, drained) = (nil, nil)
         isLast = true
-        resume()
+        endSuspension()
     }
 
     func end() {

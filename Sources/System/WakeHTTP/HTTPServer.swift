@@ -9,6 +9,8 @@ import WakeSystem
     /// What clients may take of it.
     package struct Limits: Sendable {
         package var connections: UInt32 = 64
+        /// Of these, how many are answered at once; streams are answered until they end.
+        package var answers = 32
         /// Bytes of the body of a request.
         package var body = 256 << 10
         /// Seconds without a byte either way, after which a connection is closed.
@@ -28,17 +30,22 @@ import WakeSystem
     private let due: Timer
     /// Those that have not ended.
     private var exchanges: [ObjectIdentifier: HTTPExchange] = [:]
+    private var places: HTTPPlaces
+
+    /// Connections that may have been told to end and not be gone yet: as many as come in a turn of the library, and more.
+    private static let leaving = 16
 
     /// Listens at once.
     ///
     /// - Parameter port: 0 for one of the kernel's choice.
     package init(port: UInt16, limits: Limits = Limits(), on loop: EventLoop) throws(SystemError) {
         self.limits = limits
+        places = HTTPPlaces(most: Int(limits.connections) - Self.leaving, mostBusy: limits.answers)
         due = try loop.timer(on: .monotonic)
         let taken = wake_http_limits(connections: limits.connections, patience: limits.patience, memory: Self.headSize)
         errno = 0
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe daemon = wake_http_start(port, taken, hearRequest, endRequest, context)
+        unsafe daemon = wake_http_start(port, taken, hearConnection, hearRequest, endRequest, context)
         guard unsafe daemon != nil else {
             throw SystemError("listen", code: errno == 0 ? EADDRINUSE : errno, subject: "127.0.0.1:\(port)")
         }
@@ -74,8 +81,22 @@ import WakeSystem
 
     fileprivate func begin(_ exchange: HTTPExchange) { exchanges[ObjectIdentifier(exchange)] = exchange }
 
+    /// A request has come whole.
+    fileprivate func take(_ exchange: HTTPExchange) {
+        if places.begins(exchange.descriptor) { return asked(exchange) }
+        let text = "\(limits.answers) requests and streams are being answered; try again later\n"
+        exchange.answer(HTTPAnswer(503, "text/plain; charset=utf-8", Array(text.utf8)))
+    }
+
+    fileprivate func came(_ descriptor: Int32) {
+        if let other = places.came(descriptor) { shutdown(other, Int32(SHUT_RDWR)) }
+    }
+
+    fileprivate func left(_ descriptor: Int32) { places.left(descriptor) }
+
     fileprivate func end(_ exchange: HTTPExchange) {
         exchanges[ObjectIdentifier(exchange)] = nil
+        places.ended(exchange.descriptor)
         exchange.end()
     }
 }
@@ -92,6 +113,19 @@ package struct HTTPAnswer: Sendable {
     package init(_ status: UInt32, _ type: String, _ body: [UInt8], fields: [(name: String, value: String)] = []) {
         (self.status, self.type, self.body, self.fields) = (status, type, body, fields)
     }
+}
+
+/// Called when somebody has connected, and when he is gone.
+private func hearConnection(
+    _ context: UnsafeMutableRawPointer?,
+    _ connection: OpaquePointer?,
+    _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+    _ how: MHD_ConnectionNotificationCode
+) {
+    guard let context = unsafe context, let connection = unsafe connection else { return }
+    let server = unsafe Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
+    let descriptor = unsafe wake_http_socket(connection)
+    if wake_http_has_come(how) != 0 { server.came(descriptor) } else { server.left(descriptor) }
 }
 
 /// Called when the head of a request has come, with each piece of its body, and at its end.
@@ -128,7 +162,7 @@ private func hearRequest(
         unsafe size.pointee = 0
         return isTaken ? wake_http_yes : wake_http_no
     }
-    return exchange.goOn(server.asked)
+    return exchange.goOn(server.take)
 }
 
 private func endRequest(

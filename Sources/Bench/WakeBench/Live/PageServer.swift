@@ -17,6 +17,8 @@ final class PageServer {
 
     /// How often a silent stream says something, so that one whose reader has gone is noticed, in milliseconds.
     private static let beatPause: Int64 = 15_000
+    /// Those who listen at once, so that there is room for questions beside them.
+    private static let mostStreams = 24
 
     init(_ daemon: Daemon, port: UInt16) throws(CommandFailure) {
         self.daemon = daemon
@@ -128,6 +130,10 @@ final class PageServer {
 
     /// What `follow` tells, with the run so far in front of it. A phone that is off is followed too: it may be switched on.
     private func follow(_ exchange: HTTPExchange) {
+        guard clients.values.count(where: \.isStream) < Self.mostStreams else {
+            let text = "\(Self.mostStreams) listen already; end one of them first"
+            return exchange.answer(Self.refusal(503, text))
+        }
         let client = PageClient(exchange, isStream: true)
         keep(client, of: exchange)
         let name = exchange.argument("phone") ?? ""
@@ -149,8 +155,8 @@ final class PageServer {
 /// A client of the page: one answer, or a stream of events (Server-Sent Events).
 private final class PageClient: Client {
     var followed: String?
+    let isStream: Bool
     private let exchange: HTTPExchange
-    private let isStream: Bool
     private var gap = StreamGap()
     /// Where the run so far ends in the stream: it counts for nothing among what waits.
     private var beginning = 0

@@ -153,7 +153,9 @@ function listen() {
     askAgain();
   });
   live.source.onopen = () => showPhones();
-  live.source.onerror = () => say('the daemon does not answer; trying again', true);
+  // One that is refused is closed for good; others are tried again.
+  live.source.onerror = event => say(event.target.readyState === EventSource.CLOSED
+    ? 'too many pages of the daemon are open: close one, and load this one again' : 'the daemon does not answer; trying again', true);
 }
 
 // The phone
