@@ -39,10 +39,11 @@ private final class Bench {
         stream: Bool = false,
         choice: BlueZAdapterChoice = .any,
         grace: Int64 = BlueZBluetooth.usualGrace,
-        start: Bool = true
+        start: Bool = true,
+        beside other: Bench? = nil
     ) throws {
-        bus = try PrivateBus()
-        bluez = StandInBlueZ(bus: bus)
+        bus = try other?.bus ?? PrivateBus()
+        bluez = other?.bluez ?? StandInBlueZ(bus: bus)
         let text = Self.belt.replacing("STREAM", with: stream ? "true" : "false")
         let peripheral = try BluetoothPeripheral.parse(Array(text.utf8), file: "belt.yaml")
         let device = ScenarioDevice(name: "belt", group: "belt", line: 1, form: .peripheral(peripheral))
@@ -57,7 +58,7 @@ private final class Bench {
         belt = names.intern("belt")
         port.report = { [unowned self] in reports.append($0) }
         if start {
-            try bluez.appear(powered: true)
+            if other == nil { try bluez.appear(powered: true) }
             try self.start()
         }
     }
@@ -164,6 +165,30 @@ struct BlueZBluetoothTests {
         try bench.wait(for: .nameChanged)
         #expect(bench.events(.nameChanged).map(\.payload) == [.name("HR Belt")])
         #expect(bench.port.knownPeripheral(bench.belt)?.name == "HR Belt")
+    }
+
+    @Test("A link that two phones of one program hold is closed by the last of them, and a third one does not touch it")
+    func twoPhones() throws {
+        let (holders, first) = (BlueZLinkHolders(), try Bench())
+        first.port.adapter.holders = holders
+        try first.expectService()
+        let second = try Bench(start: false, beside: first)
+        second.port.adapter.holders = holders
+        try second.start()
+        try second.expectService()
+        second.perform(.disconnect(heart, peripheral: second.belt))
+        try second.wait(for: "no subscription") { second.bluez.count("StopNotify") == 1 }
+        let third = try Bench(start: false, beside: first)
+        third.port.adapter.holders = holders
+        try third.start()
+        third.port.stop()
+        let before = first.values.count
+        first.notify(9)
+        try first.wait(for: .characteristicNotified, count: before + 1)
+        #expect(first.bluez.count("Disconnect") == 0)
+        #expect(first.events(.peripheralDisconnected).isEmpty)
+        first.perform(.disconnect(heart, peripheral: first.belt))
+        try first.wait(for: "the end of the link") { first.bluez.count("Disconnect") == 1 }
     }
 
     @Test("Who was subscribed of a service that went is not when it is back, until it subscribes again")

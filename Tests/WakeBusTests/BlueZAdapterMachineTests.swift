@@ -164,6 +164,34 @@ struct BlueZAdapterMachineTests {
         #expect(machine.answered(connect, .done) == [.call(.abandon(path: beltPath))])
     }
 
+    @Test("A link that others of this program hold is let go of, and neither closed nor abandoned")
+    func shared() {
+        var machine = Machine.connected()
+        machine.heldByOthers = [beltPath]
+        #expect(machine.turn { $0.giveUp(belt) } == [.cancel(.retry(belt)), .letGo(below: beltPath)])
+        #expect(machine.turn { $0.want(belt) } == [.wait(.retry(belt), 3_000)])
+        var late = Machine.ready([beltFacts()])
+        late.heldByOthers = [beltPath]
+        _ = late.turn { $0.want(belt) }
+        _ = late.turn { $0.giveUp(belt) }
+        #expect(late.answered(connect, .done) == [.letGo(below: beltPath)])
+        var ending = Machine.connected()
+        ending.heldByOthers = [beltPath]
+        #expect(ending.stop() == [.letGo(below: beltPath)])
+    }
+
+    @Test("At the start a link that others of this program hold is no leftover")
+    func sharedAtStart() {
+        for (others, commands) in [([beltPath], []), ([], [.call(.disconnect(belt, path: beltPath))])]
+            as [(Set<String>, [Machine.Command])]
+        {
+            var machine = Machine.ready([beltFacts()])
+            machine.ownDevices = [belt.address: belt]
+            machine.heldByOthers = others
+            #expect(machine.settleConnected(belt, beltFacts(connected: true)) == commands)
+        }
+    }
+
     @Test("The end of a link is told once, with its reason, after what was asked over it failed")
     func end() {
         var machine = Machine.connected()

@@ -83,7 +83,7 @@ struct ChanceBlueZ {
                 asked.removeAll()
             case .say(let event): hear(event)
             case .discoverySettled: perform(machine.settle(isSeeking: false, isConnecting: false))
-            case .endOperations, .sayHeard, .linkEnded: break
+            case .endOperations, .letGo, .sayHeard, .linkEnded: break
             }
         }
     }

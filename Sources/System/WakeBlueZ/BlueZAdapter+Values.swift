@@ -250,6 +250,13 @@ extension BlueZAdapter {
         }
     }
 
+    /// Unsubscribes from all that is below a path, and waits for no answer.
+    func stopNotifying(below path: String) {
+        for (key, entry) in notifying where key.hasPrefix(path + "/") && entry.path == .startNotify {
+            tell(key, BlueZName.characteristic, "StopNotify")
+        }
+    }
+
     /// Unsubscribes.
     package func stopNotifying(_ device: BlueZDeviceID, _ handle: UInt16, completion: @escaping () -> Void) {
         guard let path = characteristic(handle, of: device), let entry = notifying.removeValue(forKey: path) else {

@@ -66,6 +66,10 @@ package final class BlueZAdapter {
     /// The object of the adapter that ``probe()`` found; nil before.
     package private(set) var probedPath: String?
 
+    /// Who else of this program may hold a link to the same device; nil for nobody.
+    package var holders: BlueZLinkHolders? { didSet { holders?.join(self) } }
+    private var heldLinks: [BlueZDeviceID] = []
+
     /// Where events go.
     package var heard: ((BlueZEvent) -> Void)?
 
@@ -125,6 +129,7 @@ package final class BlueZAdapter {
     package func stop() {
         heard = nil
         perform(machine.stop())
+        tellHolders()
         notifying.removeAll()
         lanes.removeAll()
         delays.cancelAll()
@@ -214,7 +219,18 @@ package final class BlueZAdapter {
     private func act(_ commands: [BlueZAdapterMachine.Command]) {
         perform(commands)
         settle()
+        tellHolders()
     }
+
+    /// Tells the others of this program which links are held here, where that has changed.
+    private func tellHolders() {
+        guard let holders, heldLinks != machine.links else { return }
+        heldLinks = machine.links
+        holders.set(Set(machine.links.compactMap(path(of:))), of: self)
+    }
+
+    /// Others of this program hold these.
+    func setHeldByOthers(_ paths: Set<String>) { machine.heldByOthers = paths }
 
     /// Asks for what is to be asked of bluetoothd now.
     func settle() {
@@ -234,6 +250,9 @@ package final class BlueZAdapter {
             case .cancel(let delay): delays.cancel(delay)
             case .cancelDelays: delays.cancelAll()
             case .endOperations(let path): endLanes(below: path)
+            case .letGo(let path):
+                stopNotifying(below: path)
+                endLanes(below: path)
             case .say(let event): say(event)
             case .sayHeard(let device, let path):
                 if let properties = objects.properties(path, BlueZName.device) {

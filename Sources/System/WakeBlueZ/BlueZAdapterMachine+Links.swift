@@ -42,14 +42,20 @@ extension BlueZAdapterMachine {
         return foundConnected(device)
     }
 
-    /// Wants no link any more; one that is up is closed, and nothing more is told of it.
+    /// Wants no link any more; one that is up is closed, unless others hold it, and nothing more is told of it.
     mutating func giveUp(_ device: BlueZDeviceID) -> [Command] {
         let count = wishes.count + links.count
         wishes.removeAll { $0.device == device }
         links.removeAll { $0 == device }
         guard wishes.count + links.count < count else { return [] }
         guard let facts = facts(of: device) else { return [.cancel(.retry(device))] }
+        if heldByOthers.contains(facts.path) { return [.cancel(.retry(device)), .letGo(below: facts.path)] }
         return [.cancel(.retry(device)), .endOperations(below: facts.path), close(device, facts)]
+    }
+
+    /// Disconnects what nobody waits for, unless others hold it.
+    func abandon(_ path: String) -> Command {
+        heldByOthers.contains(path) ? .letGo(below: path) : .call(.abandon(path: path))
     }
 
     private mutating func close(_ device: BlueZDeviceID, _ facts: BlueZDeviceFacts) -> Command {
@@ -97,7 +103,7 @@ extension BlueZAdapterMachine {
     private mutating func attemptEnded(_ device: BlueZDeviceID, _ path: String, _ outcome: Outcome) -> [Command] {
         guard let index = wish(for: device), isConnecting(device) else {
             // Given up meanwhile: an answer that it is up after all is too late.
-            return outcome == .done && !links.contains(device) ? [.call(.abandon(path: path))] : []
+            return outcome == .done && !links.contains(device) ? [abandon(path)] : []
         }
         wishes[index].stage = .waiting
         let isUp = facts(at: path)?.isConnected == true
@@ -109,7 +115,7 @@ extension BlueZAdapterMachine {
         // It may have come up and gone again (le-connection-abort-by-local), or the object went while we asked.
         case .done, .failed: break
         case .timedOut:
-            commands.append(.call(.abandon(path: path)))
+            commands.append(abandon(path))
             if mustListen {
                 isListening = true
                 commands.append(.wait(.listening, sharing.listening))
@@ -142,7 +148,8 @@ extension BlueZAdapterMachine {
         guard facts.isConnected, !links.contains(device) else { return [] }
         if wish(for: device) != nil { return foundConnected(device) }
         let isOurs = ownDevices[device.address] == device
-        return isOurs && !closing.contains(device) ? [close(device, facts)] : []
+        let isLeft = isOurs && !closing.contains(device) && !heldByOthers.contains(facts.path)
+        return isLeft ? [close(device, facts)] : []
     }
 
     /// A wanted link that was not made by us is taken over when its attributes are known. Before that it may be what a

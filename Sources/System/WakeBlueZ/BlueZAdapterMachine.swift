@@ -29,6 +29,8 @@ struct BlueZAdapterMachine: Equatable, Sendable {
         case cancelDelays
         /// Fail what was asked of the attributes below a path; everything when it is empty.
         case endOperations(below: String)
+        /// The same of a device whose link stays up for others; what it notifies to us it notifies no more.
+        case letGo(below: String)
         case say(BlueZEvent)
         /// Tell that the device of an object was heard.
         case sayHeard(BlueZDeviceID, path: String)
@@ -99,6 +101,8 @@ struct BlueZAdapterMachine: Equatable, Sendable {
     var links: [BlueZDeviceID] = []
     /// Links that are being closed: until that is done, Connected still says otherwise.
     var closing: [BlueZDeviceID] = []
+    /// The paths of devices whose links others of this program hold: these are not closed.
+    var heldByOthers: Set<String> = []
     /// By the device's path.
     var reasons: [String: String] = [:]
     var sharing = Sharing()
@@ -359,6 +363,6 @@ struct BlueZAdapterMachine: Equatable, Sendable {
         wishes.removeAll()
         links.removeAll()
         closing.removeAll()
-        return made.compactMap(facts(of:)).map { .call(.abandon(path: $0.path)) }
+        return made.compactMap(facts(of:)).map { abandon($0.path) }
     }
 }
