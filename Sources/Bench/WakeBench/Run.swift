@@ -130,6 +130,7 @@ package final class Run {
             names: names,
             seed: seed,
             realTime: realTime,
+            isLive: live != nil,
             loop: loop
         )
         areas = try Areas(setup, wrap: wrap)

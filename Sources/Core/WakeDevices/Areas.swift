@@ -3,7 +3,7 @@ import WakeModel
 // The areas of scenarios and of device files: a row in each of these tables. What a row means stands in the files that are named
 // for its area.
 
-/// What a device file describes, by its kind.
+/// What a device is, by its kind.
 package enum DeviceFile: Hashable, Sendable {
     case peripheral(BluetoothPeripheral)
     case central(BluetoothCentral)
@@ -13,7 +13,9 @@ package enum DeviceFile: Hashable, Sendable {
     case accessory(ExternalAccessory)
     case audio(AudioDevice)
     case transferServer(TransferServer)
+    case phone(BluetoothPhone)
 
+    /// Those that files describe.
     static let kinds: [any Device.Type] = [
         BluetoothPeripheral.self, BluetoothCentral.self, Beacon.self, LocationTrack.self, CallServer.self,
         ExternalAccessory.self, AudioDevice.self, TransferServer.self,
@@ -29,6 +31,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .accessory(let device): device
         case .audio(let device): device
         case .transferServer(let device): device
+        case .phone(let device): device
         }
     }
 }

@@ -129,6 +129,9 @@ extension ScenarioDevice {
     func checkFault(_ fault: String, _ node: YAMLNode) throws(FileError) {
         let known = form.device.faultNames
         if known.contains(fault) { return }
+        if phone != nil {
+            throw node.error(found: "a fault of '\(name)', which is a phone", expected: "a device of a file")
+        }
         throw node.error(
             found: "unknown fault '\(excerpt(fault))' of \(name)",
             expected: known.isEmpty ? "an entry under faults in \(form.file)" : suggestion(for: fault, among: known)

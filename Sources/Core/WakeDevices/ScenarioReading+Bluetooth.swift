@@ -45,7 +45,31 @@ extension ScenarioReading {
     }
 
     private func disconnect(_ step: StepEntry) throws(FileError) -> Verb {
-        .disconnect(devices: try devices(step, of: BluetoothPeripheral.self).map(\.position))
+        let positions = try deviceNames.resolve(step.value)
+        for position in positions where devices[position].phone == nil {
+            _ = try devices[position].need(BluetoothPeripheral.self, for: step.value)
+        }
+        return .disconnect(devices: positions)
+    }
+}
+
+/// Devices that no file describes.
+extension ScenarioReading {
+    /// Another phone of the bench, `{phone: evening, name: thermometer}`.
+    func addPhone(_ fields: Fields) throws(FileError) {
+        try fields.refuse(["file", "count"], beside: "phone")
+        let phone = try BluetoothPhone(fields)
+        if let other = devices.first(where: { $0.phone?.phone == phone.phone }) {
+            throw fields.node.error(
+                found: "a second device that is the phone '\(phone.phone)'",
+                expected: "'\(other.name)' alone"
+            )
+        }
+        let names = try deviceNames.add(fields["name"], default: phone.phone, count: nil, entry: fields.node)
+        try checkTotal(devices.count + names.count, of: "devices", fields.node)
+        for name in names {
+            devices.append(ScenarioDevice(name: name, group: name, line: fields.node.line, form: phone.form))
+        }
     }
 }
 
@@ -58,4 +82,7 @@ extension ScenarioDevice {
 
     /// The central that it is; nil for a device of another kind.
     package var central: BluetoothCentral? { form.device as? BluetoothCentral }
+
+    /// The other phone of the bench that it is; nil for a device of another kind.
+    package var phone: BluetoothPhone? { form.device as? BluetoothPhone }
 }

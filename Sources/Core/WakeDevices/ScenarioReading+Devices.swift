@@ -1,7 +1,8 @@
 /// The section `devices` of a scenario.
 extension ScenarioReading {
     func addDevices(_ node: YAMLNode) throws(FileError) {
-        let fields = try Fields(node, of: "a device of a scenario", keys: ["file", "name", "count"])
+        let fields = try Fields(node, of: "a device of a scenario", keys: ["file", "name", "count", "phone"])
+        if fields["phone"] != nil { return try addPhone(fields) }
         let fileNode = try fields.required("file")
         let path = try files.find(fileNode, "device file", isThere: files.isFile)
         let form = try DeviceFile.load(file: path)

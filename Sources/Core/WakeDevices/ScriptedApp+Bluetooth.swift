@@ -19,15 +19,59 @@ extension ScriptedApp.Use {
             let uuids = try nodes.map { (node) throws(FileError) in try node.uuid() }
             let name = try fields.required("device")
             for device in try member.resolve(name) {
-                let peripheral = try member.devices[device].need(BluetoothPeripheral.self, for: name)
+                // What another phone has is known when it has it.
+                let peripheral: BluetoothPeripheral? =
+                    if member.devices[device].phone != nil {
+                        nil
+                    } else {
+                        try member.devices[device].need(BluetoothPeripheral.self, for: name)
+                    }
                 for (node, uuid) in zip(nodes, uuids) {
-                    try peripheral.checkNotifies(uuid, as: member.devices[device].name, node)
+                    try peripheral?.checkNotifies(uuid, as: member.devices[device].name, node)
                 }
-                let script = try peripheral.script(fields["script"], subscribed: uuids, as: member.devices[device].name)
+                let script = try steps(
+                    fields["script"],
+                    on: peripheral,
+                    subscribed: uuids,
+                    as: member.devices[device].name
+                )
                 found.append(ScriptedApp.Use(device: device, characteristics: uuids, options: options, script: script))
             }
         }
         return found
+    }
+
+    /// What an app does with a peripheral: the steps of a central that need no other link or subscription.
+    ///
+    /// - Parameter peripheral: nil for one of which nothing is known.
+    private static func steps(
+        _ node: YAMLNode?,
+        on peripheral: BluetoothPeripheral?,
+        subscribed: [String],
+        as name: String
+    ) throws(FileError) -> [BluetoothCentral.Step] {
+        try node?.list(expecting: "steps", limit: 10_000).map { (node) throws(FileError) in
+            let step = try BluetoothCentral.Step(node)
+            switch step.action {
+            case .wait: break
+            case .read(let uuid): try peripheral?.check(uuid, for: .read, "be read", as: name, node)
+            case .write(let uuid, _, .request): try peripheral?.check(uuid, for: .write, "be written", as: name, node)
+            case .write(let uuid, _, .command):
+                try peripheral?.check(uuid, for: .writeWithoutResponse, "be written without response", as: name, node)
+            case .write(_, _, .prepared):
+                throw node.error(found: "'prepared' of an app", expected: "request: a long value is prepared by itself")
+            case .awaitValues(let uuid, _, _):
+                guard subscribed.contains(uuid) else {
+                    throw node.error(
+                        found: "'await' of \(uuid), which is not subscribed to",
+                        expected: "it in 'characteristic'"
+                    )
+                }
+            case .connect, .discover, .subscribe, .unsubscribe, .exchange, .disconnect:
+                throw node.error(found: "'\(step.word)' in a use", expected: "one of wait, read, write, await")
+            }
+            return step
+        } ?? []
     }
 }
 
@@ -57,38 +101,8 @@ extension ScriptedApp.Scan {
 }
 
 extension BluetoothPeripheral {
-    /// What an app does with the peripheral: the steps of a central that need no other link or subscription.
-    func script(
-        _ node: YAMLNode?,
-        subscribed: [String],
-        as name: String
-    ) throws(FileError) -> [BluetoothCentral.Step] {
-        try node?.list(expecting: "steps", limit: 10_000).map { (node) throws(FileError) in
-            let step = try BluetoothCentral.Step(node)
-            switch step.action {
-            case .wait: break
-            case .read(let uuid): try check(uuid, for: .read, "be read", as: name, node)
-            case .write(let uuid, _, .request): try check(uuid, for: .write, "be written", as: name, node)
-            case .write(let uuid, _, .command):
-                try check(uuid, for: .writeWithoutResponse, "be written without response", as: name, node)
-            case .write(_, _, .prepared):
-                throw node.error(found: "'prepared' of an app", expected: "request: a long value is prepared by itself")
-            case .awaitValues(let uuid, _, _):
-                guard subscribed.contains(uuid) else {
-                    throw node.error(
-                        found: "'await' of \(uuid), which is not subscribed to",
-                        expected: "it in 'characteristic'"
-                    )
-                }
-            case .connect, .discover, .subscribe, .unsubscribe, .exchange, .disconnect:
-                throw node.error(found: "'\(step.word)' in a use", expected: "one of wait, read, write, await")
-            }
-            return step
-        } ?? []
-    }
-
     /// Refuses a characteristic that is not there or does not have a property.
-    private func check(
+    fileprivate func check(
         _ uuid: String,
         for property: CharacteristicProperties,
         _ what: String,

@@ -143,6 +143,9 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
         }
     }
 
+    /// Its adapter may be that of other phones of the bench, too.
+    package func share(_ air: SharedAir) { adapter.holders = air.links }
+
     /// Goes on from an adapter that is known to be there and on.
     func follow() throws(BusError) {
         try adapter.start()

@@ -97,4 +97,79 @@ struct PhoneHandles {
         }
         return rounds
     }
+
+    // MARK: By handle
+
+    /// What the attribute of a handle is; the handle of a characteristic is that of its declaration.
+    enum Attribute {
+        case service(LocalAttributes.Published)
+        case characteristic(LocalAttributes.Member)
+        /// The client configuration of a characteristic.
+        case configuration(LocalAttributes.Member)
+        case descriptor(LocalDescriptor, of: LocalAttributes.Member)
+    }
+
+    /// Where each service is.
+    var ranges: [ClosedRange<AttributeHandle>] { places.map(\.handles) }
+
+    func attribute(at handle: AttributeHandle) -> Attribute? {
+        guard let place = places.first(where: { $0.handles.contains(handle) }) else { return nil }
+        if place.handles.lowerBound == handle { return .service(place.published) }
+        for (characteristic, handles) in characteristics(of: place) where handles.last >= handle {
+            let member = LocalAttributes.Member(client: place.published.client, characteristic: characteristic)
+            if handles.declaration == handle { return .characteristic(member) }
+            if handles.configuration == handle { return .configuration(member) }
+            let own = handles.descriptors.dropFirst(handles.configuration == nil ? 0 : 1)
+            guard let found = own.firstIndex(where: { $0.handle == handle }) else { return nil }
+            return .descriptor(characteristic.descriptors[found - own.startIndex], of: member)
+        }
+        return nil
+    }
+
+    /// The primary services of these UUIDs; all for an empty list.
+    func services(_ wanted: [String]) -> [GATTService] {
+        places.filter { $0.published.service.primary && (wanted.isEmpty || wanted.contains($0.published.service.uuid)) }
+            .map(Self.describe)
+    }
+
+    /// The services of these UUIDs that a service includes; all for an empty list.
+    func services(includedBy handle: AttributeHandle, _ wanted: [String]) -> [GATTService] {
+        guard let place = places.first(where: { $0.handles.lowerBound == handle }) else { return [] }
+        let included = place.published.service.includes
+        return places.filter { other in
+            other.published.client == place.published.client && included.contains(other.published.service.number)
+                && (wanted.isEmpty || wanted.contains(other.published.service.uuid))
+        }.map(Self.describe)
+    }
+
+    private static func describe(_ place: Place) -> GATTService {
+        let service = place.published.service
+        return GATTService(uuid: service.uuid, handle: place.handles.lowerBound, primary: service.primary)
+    }
+
+    /// The characteristics of these UUIDs in a service; all for an empty list.
+    func characteristics(ofService handle: AttributeHandle, _ wanted: [String]) -> [GATTCharacteristic] {
+        guard let place = places.first(where: { $0.handles.lowerBound == handle }) else { return [] }
+        return characteristics(of: place).filter { wanted.isEmpty || wanted.contains($0.0.uuid) }.map {
+            found,
+            handles in
+            GATTCharacteristic(
+                uuid: found.uuid,
+                handle: handles.declaration,
+                properties: found.flags.rawValue,
+                service: handle
+            )
+        }
+    }
+
+    func descriptors(ofCharacteristic handle: AttributeHandle) -> [GATTDescriptor] {
+        for place in places where place.handles.contains(handle) {
+            for (_, handles) in characteristics(of: place) where handles.declaration == handle {
+                return handles.descriptors.map {
+                    GATTDescriptor(uuid: $0.uuid, handle: $0.handle, characteristic: handle)
+                }
+            }
+        }
+        return []
+    }
 }

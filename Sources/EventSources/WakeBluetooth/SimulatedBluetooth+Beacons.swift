@@ -57,9 +57,10 @@ extension SimulatedBluetooth {
         for index in self.beacons.indices { planListening(to: index, at: now) }
     }
 
-    package var heardKinds: [EventKind] { [.positionFixed] }
+    package var heardKinds: [EventKind] { [.positionFixed] + (phones == nil ? [] : PhonePeripherals.heardKinds) }
 
     package func hear(_ event: WakeEvent, _ payload: EventPayload, at now: Instant) {
+        phones?.note(accepted: event, payload)
         guard case .position(let position) = payload else { return }
         phoneMoved(latitude: position.latitude, longitude: position.longitude, at: now)
     }

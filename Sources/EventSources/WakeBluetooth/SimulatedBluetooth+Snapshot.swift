@@ -21,6 +21,10 @@ extension SimulatedBluetooth {
         try coder.code(&phone)
         try coder.code(&watches)
         try table.code(with: &coder)
+        if let phones {
+            phones.isOn = poweredOn
+            try coder.code(each: &phones.phones)
+        }
     }
 }
 

@@ -27,7 +27,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
     }
 
     package let backend = "simulated"
-    package var report: ((SourceReport) -> Void)?
+    package var report: ((SourceReport) -> Void)? { didSet { phones?.report = report } }
     package internal(set) var poweredOn = true
 
     let names: NameTable
@@ -49,6 +49,12 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
     /// The beacons that somebody looks for.
     var watched: [BeaconIdentity] = []
     var phone = SimulatedPhone()
+    /// The other phones of the bench that the scenario names; nil where it names none.
+    let phones: PhonePeripherals?
+    /// The air that the phones share; nil while this one is alone.
+    var air: AirEnd? { didSet { phones?.air = air } }
+    /// Hears what other phones say to this one as a peripheral.
+    var visited: ((AirMessage, _ phone: String, _ at: Instant) -> Void)?
     var watches = ConnectionWatches()
     /// Logs what happens as HCI; nil when nobody wants it.
     var trace: HCITrace?
@@ -70,6 +76,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
         self.loop = loop
         self.table = table
         origin = names.intern("simulated")
+        phones = PhonePeripherals(devices: devices, names: names, seed: seed)
         for device in devices {
             if let description = device.peripheral { add(description, named: device.name, seed: seed) }
             if let description = device.beacon {
@@ -117,6 +124,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
 
     package func stop() {
         report = nil
+        phones?.stop()
         scans.removeAll()
         prepared.removeAll()
         preparedDone = 0
@@ -129,9 +137,15 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
         schedule.removeAll()
     }
 
-    package var nextDeadline: Instant? { schedule.next }
+    package var nextDeadline: Instant? {
+        // What other phones said is heard at once.
+        if air?.hasNews == true { return .zero }
+        guard let phones, let next = phones.schedule.next else { return schedule.next }
+        return min(next, schedule.next ?? next)
+    }
 
     package func timeReached(_ now: Instant) {
+        hearPhones(at: now)
         while let (at, task) = schedule.takeDue(by: now) {
             let index = Int(task.index)
             switch task.kind {
@@ -153,6 +167,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
     }
 
     package func perform(_ command: BluetoothCommand, at now: Instant) {
+        if phones?.perform(command, at: now) == true { return }
         switch command {
         case .scan(let client, let services, let allowDuplicates):
             if poweredOn { scan(client, services: services, allowDuplicates: allowDuplicates, at: now) }
@@ -178,6 +193,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
     package func setPower(_ on: Bool, at now: Instant) {
         if on == poweredOn { return }
         poweredOn = on
+        phones?.setPower(on, at: now)
         if !on {
             scans.removeAll()
             watches.removeAll()
@@ -197,7 +213,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
     }
 
     package func knownPeripheral(_ name: NameID) -> KnownPeripheral? {
-        guard let index = position(of: name) else { return nil }
+        guard let index = position(of: name) else { return phones?.known(name) }
         let peripheral = peripherals[index]
         guard peripheral.wasDiscovered || peripheral.wasConnected else { return nil }
         guard peripheral.wasConnected else { return KnownPeripheral(name: peripheral.knownName) }
@@ -214,18 +230,20 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
                 peripheral.link == .up && peripheral.attributes.offered.contains { services.contains($0.name) }
             }
             .sorted { $0.connectedAs < $1.connectedAs }
-            .map(\.nameID)
+            .map(\.nameID) + (phones?.connected(services: services) ?? [])
     }
 
     package func writeRoom(of client: BluetoothClient, to name: NameID) -> Int {
         guard let index = position(of: name), peripherals[index].isConnected(client),
             let place = peripherals[index].holder(client)
-        else { return 0 }
+        else { return phones?.writeRoom(of: client, to: name) ?? 0 }
         return peripherals[index].holders[place].writes.room
     }
 
     package func longestWriteCommand(to name: NameID) -> Int {
-        guard let index = position(of: name), peripherals[index].link == .up else { return WriteQueue.shortestLongest }
+        guard let index = position(of: name), peripherals[index].link == .up else {
+            return phones?.longestWriteCommand(to: name) ?? WriteQueue.shortestLongest
+        }
         return WriteQueue.longest(mtu: peripherals[index].description.mtu)
     }
 

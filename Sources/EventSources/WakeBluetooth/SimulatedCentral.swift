@@ -86,9 +86,24 @@ struct SimulatedCentral {
     /// When the first of `outgoing` arrives.
     var arrival = Instant.distantFuture
     var faults = Faults()
+    /// The phone of the bench that it is, as the bench calls it; nil for one that does what a script says.
+    let phone: String?
+    /// The number that the phone gave the link; nil without one.
+    var link: UInt64?
+    /// What the phone waits for an answer to.
+    var question: Question?
+    /// What the phone asked while it was out of reach, oldest first.
+    var unheard: [Question] = []
 
-    init(_ name: String, _ description: BluetoothCentral, names: NameTable, seed: UInt64) {
+    /// What a phone asked.
+    struct Question {
+        var number: UInt64
+        var operation: BluetoothOperation
+    }
+
+    init(_ name: String, _ description: BluetoothCentral, names: NameTable, seed: UInt64, phone: String? = nil) {
         self.name = name
+        self.phone = phone
         nameID = names.intern(name)
         self.description = description
         random = SimulatedRandom(seed: seed, name: name)

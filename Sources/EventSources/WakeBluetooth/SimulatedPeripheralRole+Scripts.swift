@@ -121,8 +121,9 @@ extension SimulatedPeripheralRole {
 
     private func closeLink(_ index: Int, because reason: LinkEnd = .remoteTerminated, at now: Instant) {
         guard centrals[index].isUp else { return }
-        traceEnd(of: index, because: reason, at: now)
+        if centrals[index].phone == nil { traceEnd(of: index, because: reason, at: now) }
         centrals[index].isUp = false
+        endPhoneLink(index, because: reason)
         centrals[index].channel = nil
         centrals[index].lossDue = .distantFuture
         let subscriptions = centrals[index].subscriptions
@@ -265,9 +266,9 @@ extension SimulatedPeripheralRole {
 
     /// An app answered, or cannot any more.
     func answer(_ number: UInt32, result: UInt8, value: [UInt8], at now: Instant) {
-        guard let request = requests.removeValue(forKey: number),
-            case .awaitingAnswer(number, _) = centrals[request.central].activity
-        else { return }
+        guard let request = requests.removeValue(forKey: number) else { return }
+        if centrals[request.central].phone != nil { return answer(request, result, value, at: now) }
+        guard case .awaitingAnswer(number, _) = centrals[request.central].activity else { return }
         reply(request.central, result: result, value: value, at: now)
     }
 
@@ -331,7 +332,7 @@ extension SimulatedPeripheralRole {
     }
 
     /// Four notifications fit into a connection interval; an indication and its confirmation take two.
-    private func planArrival(_ index: Int, after now: Instant) {
+    func planArrival(_ index: Int, after now: Instant) {
         guard let first = centrals[index].outgoing.first else {
             centrals[index].arrival = .distantFuture
             return
@@ -345,6 +346,7 @@ extension SimulatedPeripheralRole {
 
     private func valueArrived(_ index: Int, at now: Instant) {
         guard let first = centrals[index].outgoing.first else { return planArrival(index, after: now) }
+        if centrals[index].phone != nil { return deliver(first, to: index, at: now) }
         if first.isStuck { return linkDown(index, at: now) }
         traceValue(first, to: index, isConfirmed: !centrals[index].faults.neverConfirms, at: now)
         let verb = first.subscription.indications ? "indicated" : "notified"
@@ -382,7 +384,7 @@ extension SimulatedPeripheralRole {
     }
 
     /// One central less waits for an update.
-    private func settle(_ number: UInt64, at now: Instant) {
+    func settle(_ number: UInt64, at now: Instant) {
         guard var update = updates[number] else { return }
         update.remaining -= 1
         updates[number] = update.remaining > 0 ? update : nil

@@ -47,10 +47,17 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
     var lastUpdate: UInt64 = 0
     let loop: EventLoop?
     let table: ChannelTable
-    private let radio: SimulatedBluetooth?
+    let radio: SimulatedBluetooth?
+    /// Random numbers of centrals that come later are from it, too.
+    let seed: UInt64
+    /// What the scenario calls its devices: a central that comes later has another name.
+    let deviceNames: Set<String>
+    /// The last number of a request of another phone: they are counted apart, since those of scripts come again when a
+    /// journal is read back.
+    var lastPhoneRequest: UInt32 = 1 << 31
     /// Logs what happens as HCI; nil when nobody wants it.
     var trace: HCITrace? { radio?.trace }
-    /// Where the phone's server has what apps publish; kept while somebody logs.
+    /// Where the phone's server has what apps publish; kept while somebody logs, or another phone is linked.
     var handles = PhoneHandles()
     /// The channels that apps offer.
     var offered: [(client: BluetoothClient, psm: UInt16)] = []
@@ -70,19 +77,27 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
     ) {
         self.names = names
         self.radio = radio
+        self.seed = seed
+        deviceNames = Set(devices.map(\.name))
         loop = radio?.loop
         table = radio?.table ?? ChannelTable()
         origin = names.intern("simulated")
         for device in devices {
-            guard let central = device.central else { continue }
-            centrals.append(SimulatedCentral(device.name, central, names: names, seed: seed))
+            if let central = device.central {
+                centrals.append(SimulatedCentral(device.name, central, names: names, seed: seed))
+            } else if let phone = device.phone {
+                addPhone(phone.phone, named: device.name)
+            }
         }
+        radio?.visited = { [unowned self] in hear($0, from: $1, at: $2) }
     }
 
     // MARK: The port
 
     package func start(at now: Instant) throws(SourceFailure) {
-        for index in centrals.indices { centrals[index].activity = .pausing(until: now) }
+        for index in centrals.indices where centrals[index].phone == nil {
+            centrals[index].activity = .pausing(until: now)
+        }
     }
 
     package func stop() {
@@ -121,6 +136,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
         case .publish(let client, let service, let again): publish(service, for: client, again: again, at: now)
         case .unpublish(let client, let number):
             withdraw(attributes.remove { $0.client == client && $0.service.number == number }, silently: false, at: now)
+            tellPhonesOfServices()
         case .setServing(let client, let serves): clients.setServing(client, serves)
         case .advertise(let client, let localName, let services, let overflow, let again):
             let (services, overflow) = (services.map(names.text), overflow.map(names.text))
@@ -169,6 +185,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
 
     private func release(_ client: BluetoothClient, at now: Instant) {
         withdraw(attributes.remove { $0.client == client }, silently: true, at: now)
+        tellPhonesOfServices()
         clients.release(client)
         offered.removeAll { $0.client == client }
         advertisementChanged(at: now)
@@ -183,6 +200,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
             return prepare(added, .failure(.uuidNotAllowed), at: now)
         }
         withdraw(attributes.publish(service, for: client), silently: false, at: now)
+        tellPhonesOfServices()
         if !again { prepare(added, at: now) }
     }
 
@@ -209,6 +227,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
         advertisement = poweredOn ? clients.advertisement : nil
         traceAdvertisement(at: now)
         for index in centrals.indices { look(index, at: now) }
+        for phone in radio?.air?.others ?? [] { advertise(to: phone) }
     }
 
     // MARK: Saying
@@ -271,8 +290,10 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
     package func simulateRange(device: String, inRange: Bool, at now: Instant) throws(SourceFailure) {
         let index = try known(device)
         centrals[index].inRange = inRange
+        if let phone = centrals[index].phone { advertise(to: phone) }
         if inRange {
             centrals[index].lossDue = .distantFuture
+            if centrals[index].phone != nil { answerPhone(index, at: now) }
             look(index, at: now)
         } else if centrals[index].isUp {
             centrals[index].lossDue = now.advanced(by: Self.supervisionTimeout)

@@ -82,6 +82,9 @@ protocol Area: AnyObject {
     /// Adds to what a fresh process is told of why it was started.
     static func explain(_ cause: LaunchCause, in options: inout LaunchOptions, _ names: NameTable)
 
+    /// Refuses what its ends cannot do as they would be made.
+    static func check(_ setup: AreaSetup) throws(CommandFailure)
+
     /// Refuses steps that a bundle does not allow.
     static func check(
         _ scenario: Scenario,
@@ -153,6 +156,7 @@ extension Area {
     static func names(in message: AppMessage) -> [String] { [] }
     static func refuse(_ message: AppMessage, because text: String, to app: AppID, by host: ProcessAppHost) {}
     static func explain(_ cause: LaunchCause, in options: inout LaunchOptions, _ names: NameTable) {}
+    static func check(_ setup: AreaSetup) throws(CommandFailure) {}
     static func check(_ scenario: Scenario, _ bundles: [(position: Int, bundle: AppBundle)]) throws(CommandFailure) {}
     static func declare(_ app: ScenarioApp, in manifest: inout AppManifest, _ names: NameTable) {}
     static func launched(_ app: AppID, in host: ScriptedAppHost) {}
@@ -230,6 +234,8 @@ struct AreaSetup {
     let names: NameTable
     let seed: UInt64
     let realTime: Bool
+    /// Whether it goes on beside others, in a daemon.
+    let isLive: Bool
     let loop: EventLoop
 }
 

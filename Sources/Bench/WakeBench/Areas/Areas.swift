@@ -51,6 +51,7 @@ struct Areas {
     let sources: [any SourcePort]
 
     init(_ setup: AreaSetup, wrap: RadioWrap?) throws(CommandFailure) {
+        for area in Self.rows { try area.check(setup) }
         do throws(SystemError) {
             bluetooth = try BluetoothArea(setup, wrap: wrap)
             location = try LocationArea(setup)

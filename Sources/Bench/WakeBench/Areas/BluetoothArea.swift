@@ -45,8 +45,8 @@ final class BluetoothArea: Area {
     let peripheralRole: any BluetoothPeripheralPort
     /// The real radio, whose adapter others may share; nil when the run has none.
     let real: BlueZBluetooth?
-    private let simulated: SimulatedBluetooth?
-    private let phones: SimulatedPeripheralRole?
+    let simulated: SimulatedBluetooth?
+    let phones: SimulatedPeripheralRole?
     private(set) var keeper: ChannelKeeper?
     /// Where a capture of the run gets its packets.
     let trace: any BluetoothTracePort
@@ -89,6 +89,7 @@ final class BluetoothArea: Area {
         }
         self.keeper = keeper
         if let capture = run.capture { trace.trace(since: capture.start) { capture.write($0) } }
+        watchRestarts(run)
         simulated?.table.written = { [weak keeper] in keeper?.wrote(to: $0) }
     }
 
@@ -110,6 +111,7 @@ final class BluetoothArea: Area {
             }
             if device.central != nil { try? phones?.simulateDisconnect(device: device.name, at: now) }
         }
+        closePhoneLinks(run, origin, isReplay: isReplay)
         guard simulated == nil, !isReplay else { return }
         for peripheral in run.bench.router.connectedPeripherals {
             let event = WakeEvent(
@@ -149,11 +151,14 @@ final class BluetoothArea: Area {
     }
 
     func owns(_ device: ScenarioDevice) -> Bool {
-        device.peripheral != nil || device.beacon != nil || device.central != nil
+        device.peripheral != nil || device.beacon != nil || device.central != nil || device.phone != nil
     }
 
     func disconnect(_ device: ScenarioDevice, _ origin: NameID, at now: Instant) throws(SourceFailure) {
-        if device.central != nil {
+        if device.phone != nil {
+            try radio(for: "disconnect").simulateDisconnect(phone: device.name, at: now)
+            try phones(for: "disconnect").simulateDisconnect(device: device.name, at: now)
+        } else if device.central != nil {
             try phones(for: "disconnect").simulateDisconnect(device: device.name, at: now)
         } else {
             try radio(for: "disconnect").simulateDisconnect(device: device.name, origin: origin, at: now)
@@ -162,7 +167,10 @@ final class BluetoothArea: Area {
 
     func move(_ device: ScenarioDevice, inRange: Bool, at now: Instant) throws(SourceFailure) {
         let step = inRange ? "in-range" : "out-of-range"
-        if device.central != nil {
+        if device.phone != nil {
+            try radio(for: step).simulateRange(phone: device.name, inRange: inRange, at: now)
+            try phones(for: step).simulateRange(device: device.name, inRange: inRange, at: now)
+        } else if device.central != nil {
             try phones(for: step).simulateRange(device: device.name, inRange: inRange, at: now)
         } else {
             try radio(for: step).simulateRange(device: device.name, inRange: inRange, at: now)
@@ -177,6 +185,13 @@ final class BluetoothArea: Area {
         }
     }
 
+    func join(_ air: SharedAir, as phone: String, wake: @escaping () -> Void) {
+        simulated?.join(air.join(phone, wake: wake))
+        real?.share(air)
+    }
+
+    func leaveAir(suddenly: Bool) { simulated?.leaveAir(suddenly: suddenly) }
+
     private func radio(for step: String) throws(SourceFailure) -> SimulatedBluetooth {
         try need(simulated, for: step, "the device")
     }
@@ -189,6 +204,7 @@ final class BluetoothArea: Area {
 extension BluetoothArea {
     /// How strong its signal is and whether it is in reach, as far as the radio knows, and the characteristics that it can notify, each with its value.
     func describe(_ device: ScenarioDevice, into writer: inout JSONWriter) {
+        if let phone = device.phone { return describe(phone: phone, device, into: &writer) }
         if let strength = simulated?.signalStrength(of: device.name) ?? real?.signalStrength(of: device.name) {
             writer.key("rssi")
             writer.integer(Int64(strength))

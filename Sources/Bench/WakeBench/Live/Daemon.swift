@@ -39,6 +39,8 @@ package final class Daemon {
 
     let settings: Settings
     let loop: EventLoop
+    /// What its phones share.
+    private let air = PhonesAir()
     /// Those that are switched on, by name.
     var phones: [String: LivePhone] = [:]
     /// Why phones that are to be on are not, by name.
@@ -233,7 +235,7 @@ package final class Daemon {
         var options = try settings.parse(known.options, known.scenario, folder.run)
         options.phoneName = name
         options.clock = options.clock ?? .real
-        let phone = try LivePhone(name, folder, options, beside: loop)
+        let phone = try LivePhone(name, folder, options, beside: loop, on: air)
         for note in phone.run.notes { settings.note("\(name): \(note)") }
         phone.failed = { [unowned self, unowned phone] in failed(phone, $0) }
         phones[name] = phone
@@ -259,7 +261,7 @@ package final class Daemon {
         failures[phone.name] = failure
         tellState(of: phone.name)
         settings.note("\(phone.name): \(failure.line)")
-        try? phone.stop()
+        try? phone.stop(suddenly: true)
         if failure.code == .environment { retry.arm(after: Self.retryPause) }
     }
 

@@ -86,7 +86,15 @@ final class LivePhone: BenchObserver {
     private static let mostEvents = 10_000
 
     /// Switches a phone on: a run that begins, or goes on where it was stopped or broke off.
-    init(_ name: String, _ folder: PhoneFolder, _ options: RunOptions, beside loop: EventLoop) throws(CommandFailure) {
+    ///
+    /// - Parameter air: what it shares with the others.
+    init(
+        _ name: String,
+        _ folder: PhoneFolder,
+        _ options: RunOptions,
+        beside loop: EventLoop,
+        on air: PhonesAir
+    ) throws(CommandFailure) {
         (self.name, self.folder, outer) = (name, folder, loop)
         let joined = try folder.readJoined()
         do throws(FileError) {
@@ -114,11 +122,15 @@ final class LivePhone: BenchObserver {
             throw CommandFailure(.internal, error.description)
         }
         soon.handler = { [unowned self] in turn() }
+        run.join(air) { [unowned self] in soon.arm(at: MonotonicClock.now()) }
         turn()
     }
 
     /// Switches it off: it goes on from here when it is switched on again.
-    func stop() throws(CommandFailure) {
+    ///
+    /// - Parameter suddenly: because it cannot go on: others find out by its silence.
+    func stop(suddenly: Bool = false) throws(CommandFailure) {
+        run.leaveAir(suddenly: suddenly)
         watch?.cancel()
         soon.disarm()
         failed = nil

@@ -1,0 +1,103 @@
+import WakeBluetooth
+import WakeDevices
+import WakeJSON
+import WakeModel
+import WakePorts
+import WakeRouter
+
+/// What the phones of one bench share.
+final class PhonesAir {
+    fileprivate let air = SharedAir()
+}
+
+extension Run {
+    /// The phone is there for the others from now on, if its time is theirs.
+    ///
+    /// - Parameter wake: has it take a turn, later.
+    func join(_ shared: PhonesAir, wake: @escaping () -> Void) {
+        if realTime { areas.bluetooth.join(shared.air, as: options.phoneName, wake: wake) }
+    }
+
+    /// The phone is there no more.
+    ///
+    /// - Parameter suddenly: without a word to those that are linked to it.
+    func leaveAir(suddenly: Bool) { areas.bluetooth.leaveAir(suddenly: suddenly) }
+}
+
+/// Ends the links of other phones to a phone that restarts.
+private final class Restarts: BenchObserver {
+    private let role: SimulatedPeripheralRole
+
+    init(_ role: SimulatedPeripheralRole) { self.role = role }
+
+    func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
+        if case .phone(.reboot) = item.input { role.endPhoneLinks(at: now) }
+    }
+}
+
+extension BluetoothArea {
+    /// Has a phone that others may be linked to watch for its restarts.
+    func watchRestarts(_ run: Run) {
+        if run.live != nil, let phones { run.bench.add(Restarts(phones)) }
+    }
+
+    /// Refuses other phones where there are none.
+    static func check(_ setup: AreaSetup) throws(CommandFailure) {
+        guard let device = setup.scenario.devices.first(where: { $0.phone != nil }), let phone = device.phone?.phone
+        else {
+            return
+        }
+        let place = setup.scenario.origin(line: device.line)
+        guard setup.isLive else {
+            throw CommandFailure(
+                .usage,
+                "\(place): '\(device.name)' is the phone '\(phone)' of a daemon, and a run of its own has no other phones",
+                hint: "make both with 'wakebench phone create', and boot them in one 'wakebench serve'"
+            )
+        }
+        guard setup.realTime else {
+            throw CommandFailure(
+                .usage,
+                "\(place): '\(device.name)' is the phone '\(phone)', and two virtual clocks have no common time",
+                hint: "make the phones with --clock real"
+            )
+        }
+        guard setup.backends[source] == "simulated" else {
+            throw CommandFailure(
+                .usage,
+                "\(place): '\(device.name)' is the phone '\(phone)', which is on the simulated radio alone",
+                hint: "leave --backend \(source.word)=\(setup.backends[source]) away"
+            )
+        }
+        guard phone != setup.options.phoneName else {
+            throw CommandFailure(.usage, "\(place): '\(device.name)' is the phone itself", hint: "name another phone")
+        }
+    }
+
+    /// The bench is back after it died: links to other phones are none any more, and the journal has it.
+    func closePhoneLinks(_ run: Run, _ origin: NameID, isReplay: Bool) {
+        guard !isReplay else { return }
+        for device in run.scenario.devices where device.phone != nil {
+            guard let name = run.names.known(device.name), run.bench.router.connectedPeripherals.contains(name) else {
+                continue
+            }
+            let event = WakeEvent(
+                kind: .peripheralDisconnected,
+                peripheral: name,
+                subject: name,
+                failed: true,
+                origin: origin
+            )
+            run.bench.submit(SourceReport(event, .failure(.peripheralDisconnected)))
+        }
+    }
+
+    /// What clients are told of another phone.
+    func describe(phone: BluetoothPhone, _ device: ScenarioDevice, into writer: inout JSONWriter) {
+        writer.key("phone")
+        writer.string(phone.phone)
+        guard let isInReach = simulated?.isInReach(phone: device.name) else { return }
+        writer.key("in_range")
+        writer.bool(isInReach)
+    }
+}
