@@ -15,7 +15,7 @@ SEEDS = int(os.environ["SWEEP_SEEDS"])
 def test_a_worker_that_is_killed_costs_no_seed_and_the_failing_ones_are_those_of_a_plain_loop(tmp_path, capsys):
     command = Command(tmp_path, {"WAKEBENCH": WAKEBENCH})
     process = command.begin(str(HERE / "door.yaml"), "--seeds", f"1-{SEEDS}", "--workers", "2")
-    victim = until(lambda: len(command.rows()) >= SEEDS // 3 and command.rows("worker")[-1])
+    victim = until(lambda: len(command.rows()) >= SEEDS // 3 and command.rows("worker")[-1], 60 + SEEDS / 5)
     os.kill(int(victim.rpartition(":")[2]), signal.SIGKILL)
     output, errors = process.communicate()
 
