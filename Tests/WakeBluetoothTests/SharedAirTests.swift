@@ -35,7 +35,7 @@ private final class AirPhone {
         }
         (radio.report, role.report) = (report, report)
         try role.start(at: now())
-        radio.join(air.join(name) { [unowned self] in wakes += 1 })
+        radio.join(air, as: name) { [unowned self] in wakes += 1 }
     }
 
     func all(_ kind: EventKind) -> [SourceReport] { reports.map(\.report).filter { $0.event.kind == kind } }
@@ -145,6 +145,21 @@ struct SharedAirTests {
         #expect(phones.one.reports.isEmpty)
     }
 
+    @Test("Phones that do not look for each other never wake one another")
+    func strangers() throws {
+        let phones = try TwoPhones(advertises: false)
+        phones.pass(.seconds(1))
+        let stranger = AirPhone("three", beside: "four", called: "oven")
+        try stranger.begin(on: phones.air) { phones.now }
+        let wakes = phones.two.wakes
+        phones.offer(by: stranger)
+        phones.pass(.seconds(1))
+        stranger.radio.leaveAir(suddenly: false)
+        #expect(phones.two.wakes == wakes)
+        phones.offer(by: phones.two)
+        #expect(stranger.wakes == 0 && phones.one.wakes > 0)
+    }
+
     @Test("An app that advertises is seen with its name and services while it does, and not after")
     func advertisement() throws {
         let phones = try TwoPhones()
@@ -206,6 +221,22 @@ struct SharedAirTests {
         phones.update([3])
         phones.pass(.seconds(1))
         #expect(phones.one.all(.characteristicNotified).count == 1)
+    }
+
+    @Test("Attributes are looked for by their UUIDs, whatever numbers the names of either phone have")
+    func wanted() throws {
+        let phones = try TwoPhones()
+        // No name has the same number in both.
+        for number in 0..<20 { _ = phones.one.names.intern("name \(number)") }
+        let (temperature, _) = try phones.connect()
+        phones.ask(.discoverServices([phones.one.names.intern("1809")]))
+        guard case .services(let services) = try phones.one.last(.servicesDiscovered).payload else { return }
+        #expect(services.map(\.uuid) == ["1809"])
+        phones.ask(.discoverCharacteristics(of: services[0].handle, [phones.one.names.intern("2A1C")]))
+        guard case .characteristics(let found) = try phones.one.last(.characteristicsDiscovered).payload else { return }
+        #expect(found.map(\.handle) == [temperature])
+        phones.ask(.discoverServices([phones.one.names.intern("180D")]))
+        #expect(try phones.one.last(.servicesDiscovered).payload == .services([]))
     }
 
     @Test("Values go on to one app of a phone when another of it does not want them any more")

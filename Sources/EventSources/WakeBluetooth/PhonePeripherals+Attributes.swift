@@ -49,7 +49,8 @@ extension PhonePeripherals {
             let first = phones[index].requests.first, !first.isAsked
         else { return }
         phones[index].requests[0].isAsked = true
-        air?.say(.asks(link: link, request: first.number, first.operation), to: phones[index].phone)
+        let question = AirQuestion(first.operation, names)
+        air?.say(.asks(link: link, request: first.number, question), to: phones[index].phone)
         guard first.operation.commandValue != nil else {
             let end = now.advanced(by: SimulatedCentral.transactionTimeout)
             return schedule.add(.unanswered(index, link: link, request: first.number), at: end)

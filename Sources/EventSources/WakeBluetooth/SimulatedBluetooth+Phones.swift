@@ -4,7 +4,13 @@ import WakePorts
 /// The other phones of the bench beside the peripherals of device files.
 extension SimulatedBluetooth {
     /// The phone is on the air that the others share, from now on and until it leaves.
-    package func join(_ air: AirEnd) { self.air = air }
+    ///
+    /// - Parameters:
+    ///   - phone: what the bench calls it.
+    ///   - wake: has it take a turn, later.
+    package func join(_ air: SharedAir, as phone: String, wake: @escaping () -> Void) {
+        self.air = air.join(phone, lookingFor: Set(phones?.phones.map(\.phone) ?? []), wake: wake)
+    }
 
     /// The phone is alone from now on.
     package func leaveAir(suddenly: Bool) {
@@ -44,7 +50,7 @@ extension SimulatedBluetooth {
     /// Whether a phone is on the air and in reach; nil for what is none of the scenario's.
     package func isInReach(phone device: String) -> Bool? {
         guard let phones, let index = phones.position(ofDevice: device) else { return nil }
-        return phones.phones[index].inRange && air?.others.contains(phones.phones[index].phone) == true
+        return phones.phones[index].inRange && air?.reaches(phones.phones[index].phone) == true
     }
 }
 

@@ -98,7 +98,7 @@ struct SimulatedCentral {
     /// What a phone asked.
     struct Question {
         var number: UInt64
-        var operation: BluetoothOperation
+        var said: AirQuestion
     }
 
     init(_ name: String, _ description: BluetoothCentral, names: NameTable, seed: UInt64, phone: String? = nil) {

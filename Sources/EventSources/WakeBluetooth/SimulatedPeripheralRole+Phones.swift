@@ -37,7 +37,7 @@ extension SimulatedPeripheralRole {
         switch message {
         case .appeared: advertise(to: phone)
         case .gone(let suddenly):
-            let index = central(of: phone)
+            guard let index = centrals.firstIndex(where: { $0.phone == phone }) else { return }
             if suddenly, centrals[index].isUp {
                 centrals[index].lossDue = now.advanced(by: Self.supervisionTimeout)
             } else {
@@ -49,10 +49,10 @@ extension SimulatedPeripheralRole {
             guard centrals[index].link == link else { return }
             centrals[index].link = nil
             linkDown(index, because: failure == .connectionTimeout ? .timeout : .remoteTerminated, at: now)
-        case .asks(let link, let request, let operation):
+        case .asks(let link, let request, let said):
             let index = central(of: phone)
             guard centrals[index].link == link, centrals[index].isUp else { return }
-            centrals[index].unheard.append(.init(number: request, operation: operation))
+            centrals[index].unheard.append(.init(number: request, said: said))
             if centrals[index].inRange { answerPhone(index, at: now) }
         case .advertises, .accepted, .refused, .answered, .notified, .servicesChanged: break
         }
@@ -105,15 +105,16 @@ extension SimulatedPeripheralRole {
         centrals[index].question = question
         centrals[index].readSoFar = []
         handles.update(attributes.published)
-        switch question.operation {
-        case .discoverServices(let wanted): reply(.services(handles.services(wanted.map(names.text))), to: index)
-        case .discoverIncludedServices(let handle, let wanted):
-            reply(.services(handles.services(includedBy: handle, wanted.map(names.text))), to: index)
-        case .discoverCharacteristics(let handle, let wanted):
+        let wanted = question.said.wanted
+        switch question.said.operation {
+        case .discoverServices: reply(.services(handles.services(wanted)), to: index)
+        case .discoverIncludedServices(let handle, _):
+            reply(.services(handles.services(includedBy: handle, wanted)), to: index)
+        case .discoverCharacteristics(let handle, _):
             guard case .service? = handles.attribute(at: handle) else {
                 return fail(AttributeError.invalidHandle, index)
             }
-            reply(.characteristics(handles.characteristics(ofService: handle, wanted.map(names.text))), to: index)
+            reply(.characteristics(handles.characteristics(ofService: handle, wanted)), to: index)
         case .discoverDescriptors(let handle):
             reply(.descriptors(handles.descriptors(ofCharacteristic: handle)), to: index)
         case .read(let handle): with(handle, index) { read($0, index, at: now) }
@@ -206,7 +207,7 @@ extension SimulatedPeripheralRole {
     func answer(_ request: Request, _ result: UInt8, _ value: [UInt8], at now: Instant) {
         let index = request.central
         guard let question = centrals[index].question else { return }
-        guard case .read(let handle) = question.operation else {
+        guard case .read(let handle) = question.said.operation else {
             return result == AttributeError.success ? reply(.none, to: index) : fail(result, index)
         }
         let piece = centrals[index].description.mtu - 1

@@ -227,7 +227,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
         advertisement = poweredOn ? clients.advertisement : nil
         traceAdvertisement(at: now)
         for index in centrals.indices { look(index, at: now) }
-        for phone in radio?.air?.others ?? [] { advertise(to: phone) }
+        for phone in radio?.air?.watchers ?? [] { advertise(to: phone) }
     }
 
     // MARK: Saying

@@ -186,7 +186,7 @@ final class BluetoothArea: Area {
     }
 
     func join(_ air: SharedAir, as phone: String, wake: @escaping () -> Void) {
-        simulated?.join(air.join(phone, wake: wake))
+        simulated?.join(air, as: phone, wake: wake)
         real?.share(air)
     }
 
