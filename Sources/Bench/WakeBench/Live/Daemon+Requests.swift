@@ -214,15 +214,23 @@ extension Daemon {
         known.isBooted = false
         try folder(of: known.name).write(known)
         failures[known.name] = nil
-        let phone = phones.removeValue(forKey: known.name)
-        if phone != nil { tellState(of: known.name) }
-        try phone?.stop()
+        let wasOn = try switchOff(known.name)
         connection.answer(request.request) { writer in
             writer.key("already")
-            writer.bool(phone == nil)
+            writer.bool(!wasOn)
             writer.key("phone")
             describe(known, into: &writer)
         }
+    }
+
+    /// Lets a phone go: its journal is closed, and its files are whole, when this returns.
+    ///
+    /// - Returns: whether it was on.
+    private func switchOff(_ name: String) throws(CommandFailure) -> Bool {
+        guard let phone = phones.removeValue(forKey: name) else { return false }
+        tellState(of: name)
+        try phone.stop()
+        return true
     }
 
     private func erase(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
