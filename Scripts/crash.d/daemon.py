@@ -20,6 +20,8 @@ import time
 HERE = pathlib.Path(__file__).parent
 # Commands that are on their way at once.
 WINDOW = 8
+# Kills after which the log is read: long before the parts that are kept of it (RunRecorder.beginPart) are full.
+GATHERING = 25
 # A journal keeps 16 MiB of inputs, and its log is moved into it at 32 MiB (SQLiteJournal.Settings).
 JOURNAL_LIMIT = (16 + 4 + 32 + 4) << 20
 
@@ -162,7 +164,9 @@ class Load:
 def records(program, daemon):
     """The decisions of every part of the log that is left, oldest first."""
     parts = sorted(daemon.run.glob("decisions.*.ndjson"), key=lambda path: int(path.name.split(".")[1]))
-    for part in parts + [daemon.run / "decisions.ndjson"]:
+    last = daemon.run / "decisions.ndjson"
+    # Between two parts there is none for a moment.
+    for part in parts + [last] * last.exists():
         folder = daemon.folder / "part"
         folder.mkdir(exist_ok=True)
         shutil.copy(part, folder / "decisions.ndjson")
@@ -178,27 +182,37 @@ def records(program, daemon):
 def acts(daemon):
     """The numbers of what the user and the phone did, about which nothing is decided."""
     for part in daemon.run.glob("outcomes*.ndjson"):
-        for line in part.read_text().splitlines():
-            if line.startswith('{"schema":"wake.act/1"'):
+        for line in part.read_text(errors="replace").splitlines(keepends=True):
+            # A kill may have cut the last one.
+            if line.startswith('{"schema":"wake.act/1"') and line.endswith("\n"):
                 yield int(json.loads(line)["id"][2:])
 
 
-def examine(program, daemon, accepted):
-    final, by_decision, decided = {}, {}, set(acts(daemon))
-    count, gaps, last = 0, 0, None
-    for record in records(program, daemon):
-        count += 1
-        gaps += last is not None and record["seq"] != last + 1
-        last = record["seq"]
-        event = record["event"]["id"]
-        decided.add(int(event[2:]) if event else 0)
-        key = (event, (record["app"] or {}).get("bundle"))
-        by_decision[record["id"]] = key
-        final[key] = final.get(key, 0) + 1
-        if record["supersedes"] and record["supersedes"] in by_decision:
-            final[by_decision.pop(record["supersedes"])] -= 1
-    twice = sum(1 for key, number in final.items() if number > 1 and key[0])
-    return count, gaps, len(accepted - decided), twice
+class Log:
+    """What was decided, gathered while the log goes on: it keeps its newest parts only."""
+
+    def __init__(self, program, daemon):
+        self.program, self.daemon = program, daemon
+        # By number; what a kill undid is decided anew under the same.
+        self.records, self.acts = {}, set()
+
+    def gather(self):
+        self.acts |= set(acts(self.daemon))
+        for record in records(self.program, self.daemon):
+            key = (record["event"]["id"], (record["app"] or {}).get("bundle"))
+            self.records[record["seq"]] = (record["id"], key, record["supersedes"])
+
+    def examine(self, accepted):
+        final, by_decision, decided = collections.Counter(), {}, set(self.acts)
+        for _, (decision, key, supersedes) in sorted(self.records.items()):
+            decided.add(int(key[0][2:]) if key[0] else 0)
+            by_decision[decision] = key
+            final[key] += 1
+            if supersedes in by_decision:
+                final[by_decision.pop(supersedes)] -= 1
+        gaps = max(self.records, default=0) - len(self.records)
+        twice = sum(1 for key, number in final.items() if number > 1 and key[0])
+        return len(self.records), gaps, len(accepted - decided), twice
 
 
 def given(daemon):
@@ -219,7 +233,7 @@ def play(arguments, folder):
     client.ask(op="boot", phone="one")
     if not registrations(client):
         sys.exit("the apps did not come to be registered before the first kill")
-    load = Load(chance)
+    load, log = Load(chance), Log(arguments.program, daemon)
     first = client.ask(op="do", phone="one", command={"step": {"note": "now"}})["command"]
     last, accepted, backward = 0, set(), 0
     recoveries, sizes = [], []
@@ -245,6 +259,8 @@ def play(arguments, folder):
         backward += last < before
         accepted.update(events)
         sizes.append(daemon.size())
+        if kill % GATHERING == 0:
+            log.gather()
         began = time.monotonic()
         daemon.start()
         client = daemon.connect()
@@ -261,11 +277,12 @@ def play(arguments, folder):
     numbers = sorted(load.answered.values())
     kept = registrations(client)
     client.ask(op="shutdown", phone="one")
-    last, events = daemon.events(after=last)
-    accepted.update(events)
     daemon.process.terminate()
     daemon.process.wait()
-    count, gaps, lost, twice = examine(arguments.program, daemon, accepted)
+    last, events = daemon.events(after=last)
+    accepted.update(events)
+    log.gather()
+    count, gaps, lost, twice = log.examine(accepted)
     again, values = given(daemon)
     missing = len(set(range(first + 1, max(numbers) + 1)) - set(numbers))
     print(

@@ -124,7 +124,7 @@ def play(daemon, seconds, chance):
         client.join()
     for clients in careless:
         clients.leave()
-        said = ", ".join(f"{count} {what}" for what, count in clients.counts.items())
+        said = ", ".join(f"{count} {what}" for what, count in sorted(clients.counts.items()))
         print(f"{clients.door.name}: {clients.clients} careless clients in {seconds:.0f} s: {said}")
     for client in good:
         print(f"{client.door.name}: {client.count} good requests answered, the slowest after {client.slowest * 1000:.0f} ms")

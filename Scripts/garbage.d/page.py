@@ -91,7 +91,7 @@ class Page:
                 head[chance.randrange(len(head))] = chance.randrange(256)
             yield bytes(head)
         elif kind == 2:
-            lines = ["GET", "GET / HTTP/9.9", " / HTTP/1.1", "GET /\tHTTP/1.1", "GET / HTTP/1.1 x", "GET /%zz?%&=&&=%f HTTP/1.1", "\r\n\r\n"]
+            lines = ["GET", "GET / HTTP/9.9", " / HTTP/1.1", "GET /\tHTTP/1.1", "GET / HTTP/1.1 x", "GET /%zz?%&=&&=%f HTTP/1.1", "\r\n"]
             yield self.head(chance.choice(lines))
         else:
             wrong = [
@@ -154,7 +154,8 @@ class Page:
             yield self.request(body, **chance.choice([{}, {}, {}, {"Content_Type": "text/plain"}, {"Connection": "close"}]))
 
     def half(self, chance):
-        whole = chance.choice([self.request(mutated(chance)), self.head("GET / HTTP/1.1"), self.head("GET /events?phone=one HTTP/1.1")])
+        heads = [self.head("GET / HTTP/1.1"), self.head("GET /events?phone=one HTTP/1.1")]
+        whole = chance.choice([self.request(mutated(chance))] + heads)
         yield whole[: chance.randrange(1, len(whole))]
 
     def stream(self, chance):

@@ -224,6 +224,33 @@ struct ServeTests {
         #expect(try #require(record?["t"] as? String) > before)
     }
 
+    @Test("The files of a phone are whole when its shutdown is answered", .enabled(if: Self.hasPython))
+    func shutDownFiles() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        let said = try python(
+            """
+            import os
+            s = connect()
+            lines = s.makefile()
+            def ask(**request):
+                s.sendall(json.dumps(request).encode() + b"\\n")
+                answer = json.loads(lines.readline())
+                assert answer["ok"], answer
+            log = os.path.dirname(sys.argv[1]) + "/phones/one/run/journal.sqlite-wal"
+            for _ in range(5):
+                for number in range(100):
+                    ask(op="do", phone="one", command={"step": {"note": str(number)}})
+                assert os.path.exists(log)
+                ask(op="shutdown", phone="one")
+                print(os.path.exists(log))
+                ask(op="boot", phone="one")
+            """,
+            bench
+        )
+        #expect(said == String(repeating: "False\n", count: 5))
+    }
+
     // MARK: Those who may not, or speak badly
 
     @Test(
