@@ -22,7 +22,7 @@ gatt:
     characteristics: [{uuid: 2A37, properties: [notify]}]
 """
 PHONE = """scenario: rack
-devices: [{file: belt.yaml, name: belt}, {file: belt.yaml, name: other}]
+devices: [{file: belt.yaml, name: belt}, {file: other.yaml, name: other}]
 apps:
   - bundle: HeartRate.app
     name: heart
@@ -124,6 +124,8 @@ def main():
 
 def measure(arguments, folder):
     (folder / "belt.yaml").write_text(BELT)
+    # The real app looks for belts, and is not to find this one.
+    (folder / "other.yaml").write_text(BELT.replace("60:01", "60:02").replace("services: [180D]", "services: [180F]"))
     (folder / "phone.yaml").write_text(PHONE)
     path = folder / "c.sock"
     command = [arguments.program, "serve", "--state", str(folder / "state"), "--socket", str(path)]
