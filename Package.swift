@@ -546,7 +546,8 @@ let package = Package(
         tests(
             "SDKTests",
             uses: [
-                "BluetoothApp", "Downloads", "Fences", "HeartRate", "LocationApp", "Messenger", "MessengerService",
+                "BluetoothApp", "ChildProcess", "Downloads", "Fences", "HeartRate", "LocationApp", "Messenger",
+                "MessengerService",
                 "PushApp",
                 "Reminders",
                 "SceneApp", "ThermometerPeripheral",

@@ -2,6 +2,7 @@
 Scripts/crash --daemon."""
 
 import argparse
+import atexit
 import collections
 import json
 import os
@@ -228,6 +229,8 @@ def play(arguments, folder):
         shutil.copy(HERE / name, folder)
     daemon = Daemon(arguments.program, folder, arguments.apps)
     daemon.start()
+    # Whatever stops the script, its daemon does not outlive it.
+    atexit.register(lambda: daemon.kill())
     client = daemon.connect()
     client.ask(op="create", phone="one", scenario=str(folder / "phone.yaml"), options=[f"--apps={arguments.apps}"])
     client.ask(op="boot", phone="one")

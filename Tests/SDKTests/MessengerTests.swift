@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Testing
 import WakeWire
@@ -79,9 +80,8 @@ struct MessengerTests {
         guard name == "MessengerService" else { return (try launch(Self.pythonService).0, folder) }
         let program = folder.appending(path: name)
         let built = AppProcess.repository.appending(path: ".build/debug/\(name)").resolvingSymlinksInPath()
-        try FileManager.default.linkItem(at: built, to: program)
-        let list = URL(filePath: "\(Self.examples)/\(name)/Info.plist")
-        try FileManager.default.linkItem(at: list, to: folder.appending(path: "Info.plist"))
+        try link(built.path, to: program.path)
+        try link("\(Self.examples)/\(name)/Info.plist", to: folder.appending(path: "Info.plist").path)
         return (try launch([program.path]).0, folder)
     }
 

@@ -73,20 +73,20 @@ final class BenchProgram {
     /// Puts an example app into the folder `apps`, by hard links: it finds its Info.plist beside its program. Its service extension
     /// comes with it.
     func install(_ name: String) throws {
-        try link(name, into: folder.appending(path: "apps/\(name).app"))
+        try place(name, into: folder.appending(path: "apps/\(name).app"))
         let service = "\(name)Service"
         let example = Self.repository.appending(path: "Sources/Examples/\(service)").path
         guard FileManager.default.fileExists(atPath: example) else { return }
-        try link(service, into: folder.appending(path: "apps/\(name).app/PlugIns/\(service).appex"))
+        try place(service, into: folder.appending(path: "apps/\(name).app/PlugIns/\(service).appex"))
     }
 
-    private func link(_ name: String, into bundle: URL) throws {
+    private func place(_ name: String, into bundle: URL) throws {
         let source = Self.repository.appending(path: "Sources/Examples/\(name)")
         try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
         let script = try FileManager.default.contentsOfDirectory(atPath: source.path).first { $0.hasSuffix(".py") }
         let program = try script.map { source.appending(path: $0) } ?? URL(filePath: Self.built(name))
         for file in [program, source.appending(path: "Info.plist")] {
-            try FileManager.default.linkItem(at: file, to: bundle.appending(path: file.lastPathComponent))
+            try link(file.path, to: bundle.appending(path: file.lastPathComponent).path)
         }
     }
 
