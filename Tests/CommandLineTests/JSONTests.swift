@@ -40,6 +40,27 @@ struct JSONTests {
 
     // MARK: Questions about runs
 
+    @Test("app exits")
+    func exits() throws {
+        try afterForceQuit { program in
+            let (text, page) = try both(program, "wake.exits/1", ["app", "exits", "heart", "--run", "out"])
+            let exits = try objects(page, "exits")
+            #expect(exits.map { $0["cause"] as? String } == ["user-force-quit"])
+            #expect(exits.first?["at_launch"] as? Bool == false)
+            let rows = text.split(separator: "\n").dropFirst()
+            #expect(rows.count == exits.count)
+            for (row, exit) in zip(rows, exits) {
+                for key in ["id", "app", "state_before", "cause", "how"] {
+                    #expect(row.contains(try self.text(exit, key)))
+                }
+                #expect(try self.text(exit, "t").hasPrefix(String(row.prefix { $0 != " " })))
+            }
+            let all = try program.run("app", "exits", "--run", "out")
+            #expect(all.code == 0 && all.output.hasPrefix(text.split(separator: "\n")[0].description))
+            expectRefusal(try program.run("app", "exits", "hart", "--run", "out"), code: 3, says: "hart", "heart")
+        }
+    }
+
     @Test("why")
     func why() throws {
         try afterForceQuit { program in

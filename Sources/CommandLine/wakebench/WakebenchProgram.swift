@@ -115,6 +115,13 @@ enum WakebenchProgram {
             options: CanWakeCommand.options
         ),
         Verb(
+            "app exits",
+            "[APP]",
+            "say when the processes of a run's apps ended, in which state, and how; default all apps",
+            ExitsCommand.run,
+            options: ExitsCommand.options
+        ),
+        Verb(
             "task list",
             "[APP]",
             "say what apps wait to be run for by the scheduler at the end of a run, when, and what it waits for",
