@@ -164,7 +164,10 @@ def looks():
     check("what is left of its window is shown", (left := top.line(r"^> heart")) and 0 < float(left.split()[4]) <= 10, left)
     top.until("the list has the decision", r"^  T\+00:02:00\.000 +heart +resume +Resumed +characteristic-notified belt/2A37$")
     check("a verdict that woke is green", top.colour("resume") == "green", top.colour("resume"))
-    check("the list says what the log says", [line.split()[2] for line in top.lines if re.search("^  T.*belt/2A37", line)][-1] == "resume")
+    log = [json.loads(line) for line in wakebench("log", str(folder / "state/phones/one/run")).splitlines()[1:]]
+    logged = [[each["verdict"], each["reason"], each["event"]["kind"]] for each in log]
+    shown = [[line.split()[place] for place in (2, 3, 4)] for line in top.lines if re.search(r"^  T\S+ +heart +[a-z]", line)]
+    check("the list has the decisions of the log, in order", logged and shown == logged, "" if shown == logged else (shown, logged))
     top.until("what was pressed is told", r"^notify belt, characteristic 2A37, value 0040, accepted at T\+00:02:00")
     top.press("w")
     why = wakebench("why", "heart", "-p", "one").splitlines()[0]
@@ -209,8 +212,9 @@ def many(top):
 def resized(top):
     top.resize(72, 16)
     top.until("a smaller terminal shows the phone, too", r"^> one +booted")
-    wide = [line for line in top.lines if len(line) > 72]
-    check("and no line is too long", not wide, wide or "")
+    heading = next(number for number, line in enumerate(top.lines) if "WHAT HAPPENED" in line)
+    wrapped = [line for line in top.lines[heading + 1 : -1] if line and not line.startswith("  T+")]
+    check("a line that is too long is cut, and goes on in no other", len(top.lines) == 16 and not wrapped, wrapped or "")
     check("the last line tells what came of the last key", top.lines[-1].startswith("force-quit heart, accepted"), top.lines[-1])
     top.resize(110, 30)
     top.until("and a larger one all again", r"^> belt +bluetooth-peripheral")
