@@ -105,7 +105,6 @@ extension Run {
     func driveReplay(to end: Instant, _ steps: inout ReplayedSteps) {
         while let next = driver.nextDeadline, next < end, next > replayedTo {
             replayedTo = next
-            for source in areas.sources where source.isReplayed { source.timeReached(next) }
             carryOutReplayed(at: next, &steps)
         }
         replayedTo = max(replayedTo, end)
@@ -113,6 +112,10 @@ extension Run {
     }
 
     func carryOutReplayed(at now: Instant, _ steps: inout ReplayedSteps) {
+        // What devices do of their own at the instant of a step comes before it.
+        if let next = driver.nextDeadline, next <= now {
+            for source in areas.sources where source.isReplayed { source.timeReached(now) }
+        }
         // A step that failed before the bench died ended the run; one that ends it now says so when the run goes on.
         try? driver.timeReached(now) { (verb, origin) throws(SourceFailure) in
             steps.performed(verb, origin)
