@@ -205,47 +205,6 @@ struct CrashTests {
         #expect(Set(given).isSubset(of: taken.map(String.init)))
     }
 
-    @Test("A run killed ten times goes on from its latest snapshot exactly as from all of its inputs")
-    func fromSnapshot() throws {
-        let program = try BenchProgram()
-        let crashes = BenchProgram.repository.appending(path: "Scripts/crash.d")
-        for name in ["belt.yaml", "crashes.yaml"] {
-            let text = try String(contentsOf: crashes.appending(path: name), encoding: .utf8)
-            try program.write(text.replacing("until: 1h", with: "until: 8h"), to: name)
-        }
-        func arguments(_ folder: String) -> [String] { ["run", "crashes.yaml", "--out", folder, "-q"] }
-        let log = program.folder.appending(path: "out/decisions.ndjson").path
-        for point in 1...10 {
-            let process = try program.start(arguments("out"))
-            let end = Date().addingTimeInterval(BenchProgram.patience)
-            while size(of: log) < point * 700_000, process.isRunning, Date() < end { moment(milliseconds: 1) }
-            try #require(process.isRunning, "kill \(point)")
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
-        }
-        let whole = program.folder.appending(path: "whole")
-        try FileManager.default.copyItem(at: program.folder.appending(path: "out"), to: whole)
-        #expect(try dropSnapshots(of: whole.appending(path: "journal.sqlite").path) == 2)
-        for folder in ["out", "whole"] {
-            let run = try program.run(arguments(folder))
-            #expect(run.code == 0, "\(run.errors)")
-        }
-        for name in ["decisions.ndjson", "outcomes.ndjson"] {
-            #expect(try program.lines(of: "out/\(name)") == program.lines(of: "whole/\(name)"))
-        }
-        let decisions = try program.records(of: "out/decisions.ndjson").filter { $0["seq"] != nil }
-        #expect(decisions.count > 30_000)
-        #expect(decisions.map { $0["seq"] as? Int } == (0..<decisions.count).map { $0 + 1 }, "a gap")
-    }
-
-    /// Takes a journal's snapshots away, and closes it before a run opens it.
-    private func dropSnapshots(of journal: String) throws -> Int64 {
-        let connection = try Connection(path: journal, creating: false)
-        let count = try connection.number("SELECT count(*) FROM snapshots")
-        try connection.execute("DELETE FROM snapshots")
-        return count
-    }
-
     private func size(of path: String) -> Int {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? Int(status.st_size) : 0

@@ -70,8 +70,6 @@ package final class Bench {
     var unheard: [SourceReport] = []
     /// What a replay made, to be compared with what the journal has.
     var replayed = ReplayedCounts()
-    /// Whether the ports whose simulated ends no snapshot can hold have been told to do something.
-    var hasCommandedOthers = false
 
     package internal(set) var now = Instant.zero
     package internal(set) var sequence: UInt64 = 0
@@ -333,7 +331,6 @@ package final class Bench {
     /// Has the sources carry out a command; while a journal is read back, those that it brings back.
     func carryOut(_ command: SourceCommand) {
         for source in sources where source.takes(command) {
-            if !source.isInSnapshots { hasCommandedOthers = true }
             if !replaying || source.isReplayed { source.carryOut(command, at: now) }
         }
     }

@@ -4,8 +4,8 @@ import WakeReports
 
 /// The snapshots of a run, which a recovery begins with.
 ///
-/// A snapshot is kept where nothing is under way. An area whose simulated ends none holds says so: a run that
-/// uses them is recovered from the last snapshot before it did.
+/// A snapshot is kept where nothing is under way. An area whose simulated ends are amid something that none holds says so:
+/// the snapshot is kept once that is over.
 extension Run {
     /// Keeps a snapshot, when one is due and can be.
     func keepSnapshot() throws {
@@ -15,7 +15,7 @@ extension Run {
 
     /// Keeps a snapshot, when one can be and anything was accepted since the latest.
     func keepSnapshotNow() throws {
-        guard journal.isKept, bench.canTakeSnapshot, canBeKept else { return }
+        guard journal.isKept, bench.canTakeSnapshot, areas.all.allSatisfy(\.canBeKept) else { return }
         try bench.commit()
         var places = try recorder.places()
         var coder = SnapshotCoder()
@@ -54,10 +54,5 @@ extension Run {
         try coder.code(&isThere)
         guard isThere == wasThere else { throw coder.fault }
         for area in areas.all { try area.code(with: &coder, at: bench.now) }
-    }
-
-    /// Whether a snapshot would hold all that must come back.
-    private var canBeKept: Bool {
-        !bench.hasCommandedOthers && areas.all.allSatisfy { $0.canBeKept(scenario) }
     }
 }

@@ -120,6 +120,13 @@ package struct Timetable: Hashable, Sendable {
         return value
     }
 
+    /// Whether there is a value at a position, or it is the end.
+    package func holds(_ position: Position) -> Bool {
+        if position.entry == entries.count { return position.index == 0 }
+        return entries.indices.contains(position.entry)
+            && (0..<entries[position.entry].values.count).contains(position.index)
+    }
+
     /// Whether some time passes before it would begin again.
     package var takesTime: Bool {
         entries.contains { $0.after > .zero || ($0.every > .zero && $0.values.count > 1) }

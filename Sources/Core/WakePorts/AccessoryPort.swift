@@ -49,5 +49,4 @@ extension AccessoryPort {
     package func carryOut(_ command: SourceCommand, at now: Instant) {
         if case .accessory(let command) = command { perform(command, at: now) }
     }
-    package var isInSnapshots: Bool { false }
 }

@@ -25,8 +25,6 @@ package protocol BluetoothPeripheralPort: SourcePort {
 }
 
 extension BluetoothPeripheralPort {
-    package var isInSnapshots: Bool { false }
-
     package func takes(_ command: SourceCommand) -> Bool {
         if case .peripheralRole = command { true } else { false }
     }

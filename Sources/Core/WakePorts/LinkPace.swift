@@ -8,10 +8,26 @@ package struct LinkPace: Hashable, Sendable {
     private let burst: Int
     /// In bytes a second.
     private let rate: Int
-    /// When all that was taken will have been carried.
-    private var idleAt = Instant.zero
+    /// What it has taken.
+    package var standing = Standing()
+
+    /// What a link has taken and not carried.
+    package struct Standing: Hashable, Codable, Sendable {
+        /// When all that was taken will have been carried.
+        fileprivate var idleAt = Instant.zero
+        fileprivate var nextRoom: Instant?
+    }
+
+    private var idleAt: Instant {
+        get { standing.idleAt }
+        set { standing.idleAt = newValue }
+    }
+
     /// When something is taken again; nil while there is room.
-    package private(set) var nextRoom: Instant?
+    package private(set) var nextRoom: Instant? {
+        get { standing.nextRoom }
+        set { standing.nextRoom = newValue }
+    }
 
     /// - Parameters:
     ///   - rate: what the link carries, in bytes a second; at least 1.

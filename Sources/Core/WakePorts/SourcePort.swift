@@ -43,9 +43,6 @@ package protocol SourcePort: AnyObject {
     /// Whether it is where it was once it has heard again what a journal holds.
     var isReplayed: Bool { get }
 
-    /// Whether a snapshot holds what commands did to a simulated one.
-    var isInSnapshots: Bool { get }
-
     /// Ends: what was open is let go, and nothing is reported any more.
     func stop()
 }
@@ -62,7 +59,6 @@ extension SourcePort {
     package var owed: String? { nil }
     package func giveUpWaiting(at now: Instant) {}
     package var isReplayed: Bool { isSimulated }
-    package var isInSnapshots: Bool { true }
 }
 
 /// An event as a source hands it in: the fact, and what the app is to read.

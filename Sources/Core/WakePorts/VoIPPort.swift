@@ -23,7 +23,6 @@ package protocol VoIPPort: SourcePort {
 }
 
 extension VoIPPort {
-    package var isInSnapshots: Bool { false }
     package func takes(_ command: SourceCommand) -> Bool {
         if case .voip = command { true } else { false }
     }

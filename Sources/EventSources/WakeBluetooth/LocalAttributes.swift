@@ -2,9 +2,9 @@ import WakeDevices
 import WakeModel
 
 /// The attribute table that apps publish together: services in order of publication.
-struct LocalAttributes {
+struct LocalAttributes: Codable {
     /// A service, and whose it is.
-    struct Published {
+    struct Published: Codable {
         var client: BluetoothClient
         var service: LocalService
     }

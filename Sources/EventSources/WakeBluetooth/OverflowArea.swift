@@ -58,7 +58,7 @@ package struct PhoneAdvertisement: Hashable, Sendable {
     static let overflowSize = 21
 
     /// What one app wants to be said, in its own order.
-    struct Wish {
+    struct Wish: Codable {
         var localName: String?
         /// Canonical.
         var services: [String]

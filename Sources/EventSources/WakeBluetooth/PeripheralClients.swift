@@ -1,9 +1,9 @@
 import WakeModel
 
 /// What apps want of the phone as a peripheral beside their services, the same for both ends.
-struct PeripheralClients {
+struct PeripheralClients: Codable {
     /// What a client advertises.
-    private struct Advertiser {
+    private struct Advertiser: Codable {
         var client: BluetoothClient
         var wish: PhoneAdvertisement.Wish
         /// It wants to hear what becomes of it.

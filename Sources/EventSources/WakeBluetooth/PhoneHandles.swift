@@ -2,11 +2,14 @@ import WakeCaptures
 import WakeModel
 
 /// Where the phone's server has what apps publish: in the order of publication, behind the services that every server has.
-struct PhoneHandles {
+struct PhoneHandles: Codable {
     /// A service, and its first and last handle.
-    private struct Place {
+    private struct Place: Codable {
         var published: LocalAttributes.Published
-        var handles: ClosedRange<AttributeHandle>
+        var first: AttributeHandle
+        var last: AttributeHandle
+
+        var handles: ClosedRange<AttributeHandle> { first...last }
     }
 
     /// A characteristic's handles.
@@ -22,15 +25,24 @@ struct PhoneHandles {
 
     private var places: [Place] = []
 
+    /// Whether each service ends where its attributes do; what was read from a snapshot may not.
+    var isConsistent: Bool {
+        places.allSatisfy { Int($0.last) == Self.end(of: $0.published.service, at: Int($0.first)) }
+    }
+
     /// What is published is there, at the place where it was before; what has no room is nowhere.
     mutating func update(_ published: [LocalAttributes.Published]) {
         places.removeAll { place in !published.contains { Self.isSame($0, place.published) } }
         for entry in published where !places.contains(where: { Self.isSame($0.published, entry) }) {
             let first = places.map { Int($0.handles.upperBound) + 1 }.max() ?? Int(SimulatedAttributes.firstHandle)
-            let end = first + entry.service.characteristics.map { 2 + Self.descriptors(of: $0).count }.reduce(0, +)
+            let end = Self.end(of: entry.service, at: first)
             guard end < Int(AttributeHandle.max) else { continue }
-            places.append(Place(published: entry, handles: AttributeHandle(first)...AttributeHandle(end)))
+            places.append(Place(published: entry, first: AttributeHandle(first), last: AttributeHandle(end)))
         }
+    }
+
+    private static func end(of service: LocalService, at first: Int) -> Int {
+        first + service.characteristics.map { 2 + descriptors(of: $0).count }.reduce(0, +)
     }
 
     private static func isSame(_ left: LocalAttributes.Published, _ right: LocalAttributes.Published) -> Bool {

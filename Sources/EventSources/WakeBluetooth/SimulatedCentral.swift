@@ -4,7 +4,7 @@ import WakeModel
 /// One central of the simulated radio: its script, where it is in it, and its link to the phone.
 struct SimulatedCentral {
     /// What the central is at.
-    enum Activity {
+    enum Activity: Codable {
         /// The script is over.
         case done
         /// The next step begins at the instant.
@@ -26,7 +26,7 @@ struct SimulatedCentral {
     }
 
     /// An answer to a request.
-    struct Answer {
+    struct Answer: Codable {
         /// An ATT error code; 0 for success.
         var result: UInt8
         /// What a read gave from where it was asked for.
@@ -34,7 +34,7 @@ struct SimulatedCentral {
     }
 
     /// A characteristic that the central is subscribed to.
-    struct Subscription: Equatable {
+    struct Subscription: Equatable, Codable {
         var client: BluetoothClient
         var characteristic: UInt32
         var uuid: String
@@ -42,7 +42,7 @@ struct SimulatedCentral {
     }
 
     /// A value on its way.
-    struct Outgoing {
+    struct Outgoing: Codable {
         /// The update that it belongs to.
         var update: UInt64
         var subscription: Subscription
@@ -52,7 +52,7 @@ struct SimulatedCentral {
     }
 
     /// The faults that are armed.
-    struct Faults {
+    struct Faults: Codable {
         /// Values and answers left until the link drops.
         var disconnectAfter: Int?
         var neverConfirms = false

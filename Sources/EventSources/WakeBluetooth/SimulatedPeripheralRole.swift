@@ -16,7 +16,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
     static let supervisionTimeout = Instant.Span.milliseconds(720)
 
     /// A request that an app is to answer, and the central that waits for it.
-    struct Request {
+    struct Request: Codable {
         var client: BluetoothClient
         var characteristic: UInt32
         var central: Int
@@ -38,11 +38,11 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
     var centrals: [SimulatedCentral] = []
     var attributes = LocalAttributes()
     var clients = PeripheralClients()
-    private(set) var advertisement: PhoneAdvertisement?
-    private(set) var poweredOn = true
+    var advertisement: PhoneAdvertisement?
+    var poweredOn = true
 
     var requests: [UInt32: Request] = [:]
-    private var lastRequest: UInt32 = 0
+    var lastRequest: UInt32 = 0
     var updates: [UInt64: Update] = [:]
     var lastUpdate: UInt64 = 0
     let loop: EventLoop?
@@ -63,8 +63,8 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
     var offered: [(client: BluetoothClient, psm: UInt16)] = []
 
     /// Happens at once, when the radio is next given time; oldest first.
-    private var prepared: [SourceReport] = []
-    private var preparedAt = Instant.distantFuture
+    var prepared: [SourceReport] = []
+    var preparedAt = Instant.distantFuture
 
     /// The centrals among these devices; their names are the centrals' names to the router.
     ///

@@ -19,11 +19,13 @@ package final class SimulatedAccessories: AccessoryPort {
     private var lingering: [Lingering] = []
     private let names: NameTable
     private let origin: NameID
-    private weak var loop: EventLoop?
-    private var lastConnection: AccessoryConnection = 0
+    private(set) weak var loop: EventLoop?
+    var lastConnection: AccessoryConnection = 0
     /// When time was last given.
     var now = Instant.zero
     private var isLooking = false
+    /// Whether it was said once what is there.
+    var hasConnected = false
 
     private struct Lingering {
         let number: AccessorySession
@@ -67,8 +69,6 @@ package final class SimulatedAccessories: AccessoryPort {
         }
         hasConnected = true
     }
-
-    private var hasConnected = false
 
     package func stop() {
         report = nil
@@ -120,17 +120,18 @@ package final class SimulatedAccessories: AccessoryPort {
             report?(SourceReport(event, .accessoryFailure(.gone)))
             return
         }
-        socket.ready = { [unowned self] in look(at: self.now) }
-        let session = SimulatedSession(
-            number: number,
-            device: index,
-            place: place,
-            of: devices[index].description.protocols[place],
-            socket: socket,
-            at: now
-        )
-        sessions.append(session)
+        let session = add(number, index, place, socket)
+        session.players[0].start(at: now)
         report?(SourceReport(event(.accessorySessionOpened, session)))
+    }
+
+    /// A session over a socket, whose script stands still as yet.
+    func add(_ number: AccessorySession, _ index: Int, _ place: Int, _ socket: SessionSocket) -> SimulatedSession {
+        socket.ready = { [unowned self] in look(at: self.now) }
+        let description = devices[index].description.protocols[place]
+        let session = SimulatedSession(number: number, device: index, place: place, of: description, socket: socket)
+        sessions.append(session)
+        return session
     }
 
     private func event(_ kind: EventKind, _ session: SimulatedSession, failed: Bool = false) -> WakeEvent {
@@ -286,7 +287,7 @@ package final class SimulatedAccessories: AccessoryPort {
     }
 
     /// A fault pulls the accessory, and may bring it back.
-    private func pull(_ index: Int, at now: Instant) {
+    func pull(_ index: Int, at now: Instant) {
         let back = devices[index].faults.backAfter
         detach(index, origin, at: now)
         devices[index].backAt = back.map { now.advanced(by: $0) }

@@ -20,7 +20,7 @@ struct SimulatedAccessory {
     var random: SimulatedNoise
 
     /// What armed faults have left to do.
-    struct Faults {
+    struct Faults: Codable {
         var bytesBeforeUnplug: Int?
         var valuesBeforeUnplug: Int?
         var backAfter: Instant.Span?
@@ -56,7 +56,7 @@ final class SimulatedSession {
     /// The script's own timetable, then those of its answers.
     var players: [Player]
     /// The last bytes that arrived, as many as the longest answer wants.
-    private var tail: [UInt8] = []
+    var tail: [UInt8] = []
     /// What is to be sent and has no room yet; nothing else is sent before it.
     var backlog = ByteQueue()
     /// What the link carries of the app's.
@@ -80,8 +80,7 @@ final class SimulatedSession {
         device: Int,
         place: Int,
         of description: ExternalAccessory.AccessoryProtocol,
-        socket: SessionSocket,
-        at now: Instant
+        socket: SessionSocket
     ) {
         self.number = number
         self.device = device
@@ -91,7 +90,6 @@ final class SimulatedSession {
         pace = LinkPace(rate: description.link.rate)
         script = description.script
         players = ([script.timetable] + script.answers.map(\.timetable)).map { Player(timetable: $0) }
-        players[0].start(at: now)
     }
 
     /// Bytes as the link carries them: in reports of one size where it has reports, filled with zeros.
@@ -121,7 +119,7 @@ extension [UInt8] {
 }
 
 /// Random bytes that a seed and a name give again in each run.
-struct SimulatedNoise {
+struct SimulatedNoise: Codable {
     private var state: UInt64
 
     init(seed: UInt64, name: String) { state = Mixing.fork(seed, name) }

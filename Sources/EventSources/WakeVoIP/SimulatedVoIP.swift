@@ -175,6 +175,9 @@ package final class SimulatedVoIP: VoIPPort {
         }
     }
 
+    /// What a snapshot holds of it: connections end with the processes that have them.
+    package func code(with coder: inout SnapshotCoder) throws(EncodingFault) { try coder.code(&accepted) }
+
     /// How many duplicates of apps' sockets there are.
     package var watchedSockets: Int { sockets.count }
 

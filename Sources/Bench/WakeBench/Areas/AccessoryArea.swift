@@ -84,8 +84,13 @@ final class AccessoryArea: Area {
 
     func resume(at now: Instant) { port.connect(at: now) }
 
-    func canBeKept(_ scenario: Scenario) -> Bool {
-        simulated == nil || !scenario.devices.contains(where: owns)
+    /// Said again when the bench came back, and so while its journal is read.
+    func closeLinks(_ run: Run, _ origin: NameID, isReplay: Bool) {
+        if isReplay { simulated?.connect(at: run.bench.now) }
+    }
+
+    func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {
+        try simulated?.code(with: &coder)
     }
 
     // MARK: Steps

@@ -53,7 +53,7 @@ protocol Area: AnyObject {
     func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault)
 
     /// Whether a snapshot would hold all of its ends that must come back.
-    func canBeKept(_ scenario: Scenario) -> Bool
+    var canBeKept: Bool { get }
 
     /// Says again what is there, once the bench is back.
     func resume(at now: Instant)
@@ -144,7 +144,7 @@ extension Area {
     func begin(_ scenario: Scenario, isReplay: Bool) {}
     func closeLinks(_ run: Run, _ origin: NameID, isReplay: Bool) {}
     func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {}
-    func canBeKept(_ scenario: Scenario) -> Bool { true }
+    var canBeKept: Bool { true }
     func resume(at now: Instant) {}
     func look(at now: Instant) {
         for source in sources { source.look(at: now) }

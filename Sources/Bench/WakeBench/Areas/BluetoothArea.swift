@@ -126,13 +126,10 @@ final class BluetoothArea: Area {
 
     func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {
         try simulated?.code(with: &coder)
-        // All that a peripheral role can have that was never told anything is the adapter's power.
-        if coder.isReading, let simulated { phones?.setPower(simulated.poweredOn, at: now) }
+        try phones?.code(with: &coder)
     }
 
-    func canBeKept(_ scenario: Scenario) -> Bool {
-        simulated?.canBeKept != false && (phones == nil || !scenario.devices.contains { $0.central != nil })
-    }
+    var canBeKept: Bool { simulated?.canBeKept != false && phones?.canBeKept != false }
 
     // MARK: Steps
 

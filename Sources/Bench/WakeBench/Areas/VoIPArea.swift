@@ -40,8 +40,8 @@ final class VoIPArea: Area {
         }
     }
 
-    func canBeKept(_ scenario: Scenario) -> Bool {
-        simulated == nil || !scenario.devices.contains(where: owns)
+    func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {
+        try simulated?.code(with: &coder)
     }
 
     // MARK: Steps
