@@ -116,6 +116,11 @@ struct RecordTests {
         (["accessory", "-o", "a.yaml", "--protocol", "a b"], 2, ["'a b'"]),
         (["accessory", "-o", "a.yaml", "none"], 12, ["none"]),
         (["accessory", "-o", "a.yaml", "there.yaml"], 12, ["there.yaml"]),
+        (["voip", "-o", "a.yaml"], 2, ["HOST:PORT is missing", "sip.example.com:5060"]),
+        (["voip", "localhost", "-o", "a.yaml"], 2, ["localhost: no HOST:PORT"]),
+        (["voip", "::1:5060", "-o", "a.yaml"], 2, ["::1:5060: no HOST:PORT", "[::1]:5060"]),
+        (["voip", "localhost:5060", "-o", "a.yaml", "--listen", "0"], 2, ["--listen 0", "1 to 65535"]),
+        (["voip", "localhost:5060", "-o", "a.pcapng"], 2, ["a.pcapng", "call it a.yaml"]),
     ]
 
     @Test("What cannot be recorded is one line, and leaves no file behind", arguments: refused)
@@ -226,6 +231,67 @@ struct RecordTests {
         #expect(device.contains("protocol: com.example.dock") && device.contains("hello ^\\n"))
     }
 
+    /// Begins to record a server, and finds where apps are to connect.
+    private func recordCalls(
+        _ program: Program,
+        of port: UInt16,
+        _ more: [String] = []
+    ) throws -> (recording: Recording, port: UInt16) {
+        let recording = try Recording(program, ["voip", "127.0.0.1:\(port)", "-o", "server.yaml"] + more)
+        try recording.wait(for: "apps find it at 127.0.0.1:", in: "talk/errors")
+        let said = try program.read("talk/errors").split(separator: "\n")
+        let place = try #require(said.first { $0.contains("apps find it at") }?.split(separator: ":").last)
+        return (recording, try #require(UInt16(place)))
+    }
+
+    private static func message(_ first: String, _ count: Int) -> String {
+        "\(first)\r\nVia: SIP/2.0/TCP 127.0.0.1\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:a@b>\r\nCall-ID: c\r\n"
+            + "CSeq: \(count) REGISTER\r\nContent-Length: 0\r\n\r\n"
+    }
+
+    @Test("What an app and a call server say passes both ways, and is a capture and a server that says the same")
+    func calls() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let listener = try Listener()
+        let (recording, port) = try recordCalls(program, of: listener.port)
+        let app = try Listener.Peer(connectedTo: port)
+        let server = try listener.accept()
+        app.say(Self.message("REGISTER sip:b SIP/2.0", 1))
+        #expect(server.hear() == Self.message("REGISTER sip:b SIP/2.0", 1))
+        server.say(Self.message("SIP/2.0 200 OK", 1))
+        #expect(app.hear() == Self.message("SIP/2.0 200 OK", 1))
+        server.close()
+        #expect(app.hear() == "", "the server's end is the app's, too")
+        app.close()
+        try recording.wait(for: "SIP/2.0 200 OK", in: "server.pcapng")
+        let outcome = try recording.end()
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("bytes of apps 141, bytes of the server 133, connections 1"))
+        let device = try program.read("server.yaml")
+        #expect(device.contains("device: call-server") && device.contains("await: \"REGISTER\""))
+        #expect(device.contains("SIP/2.0 200 OK") && device.contains("close"))
+        let again = try program.run("import", "server.pcapng")
+        #expect(again.output.contains("127.0.0.1:\(port), it was registered with"), "\(again.output)")
+    }
+
+    @Test("A server that takes no connection is named, and the app's connection is reset")
+    func refusedCall() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let gone = try Listener().port
+        let (recording, port) = try recordCalls(program, of: gone)
+        let app = try Listener.Peer(connectedTo: port)
+        #expect(app.hear() == "")
+        let outcome = try recording.end()
+        #expect(outcome.code == 130)
+        #expect(
+            outcome.complaints.last
+                == "wakebench: nothing was said; 127.0.0.1:\(gone) did not take 1 of 1 connections; no file is written"
+        )
+        #expect(program.contents == ["talk"])
+    }
+
     @Test("An interrupted recording that brought nothing ends with 130, and leaves no file behind")
     func nothing() throws {
         let program = try Program()
@@ -261,11 +327,28 @@ struct RecordTests {
     }
 }
 
-/// What listens where a gpsd is looked for.
+/// What listens where a gpsd or a call server is looked for.
 private final class Listener {
     final class Peer {
         private var number: Int32
         fileprivate init(_ number: Int32) { self.number = number }
+
+        /// Connects to a port of this machine.
+        init(connectedTo port: UInt16) throws {
+            number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            let number = number
+            let code = unsafe withUnsafePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            try #require(code == 0)
+        }
+
         deinit { close() }
 
         func say(_ text: String) {

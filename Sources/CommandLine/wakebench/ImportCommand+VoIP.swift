@@ -18,9 +18,21 @@ extension ImportCommand {
             }
             return place
         }
+        let made = try calls(of: arguments.rest, place, try pace(arguments), to: out)
+        for line in arguments.has("--json") ? [made.json] : made.lines.map(TerminalText.escaped) { print(line) }
+        return .done
+    }
+
+    /// What captures of calls show, and a server made of one end, which is written where somebody says.
+    static func calls(
+        of files: [String],
+        _ place: NetworkPlace? = nil,
+        _ pace: Pace = Pace(),
+        to out: String?
+    ) throws(CommandFailure) -> Made {
         var imported = ImportedCalls()
-        for file in arguments.rest { try imported.read(file) }
-        try imported.choose(place, try pace(arguments))
+        for file in files { try imported.read(file) }
+        try imported.choose(place, pace)
         if let out {
             guard let lift = imported.lift else {
                 throw CommandFailure(.invalidFile, "no SIP in what was read", hint: "see it without --out")
@@ -28,12 +40,7 @@ extension ImportCommand {
             try write(lift.server.text(comments: imported.comments), to: out)
             imported.written = out
         }
-        if arguments.has("--json") {
-            print(try Output.json(page: imported.page))
-        } else {
-            for line in imported.lines { print(TerminalText.escaped(line)) }
-        }
-        return .done
+        return Made(lines: imported.lines, json: try Output.json(page: imported.page))
     }
 }
 

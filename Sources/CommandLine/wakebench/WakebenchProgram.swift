@@ -99,7 +99,7 @@ enum WakebenchProgram {
             ImportCommand.run,
             options: ImportCommand.options
         ),
-        RecordCommand.radio, RecordCommand.receivers, RecordCommand.serialPorts,
+        RecordCommand.radio, RecordCommand.receivers, RecordCommand.serialPorts, RecordCommand.calls,
         Verb(
             "why",
             "APP [REASON|RULE]",

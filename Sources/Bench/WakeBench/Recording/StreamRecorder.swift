@@ -33,6 +33,8 @@ package struct StreamRecorder {
         package var written = 0
         /// How many times a receiver knew where it was.
         package var fixes = 0
+        /// How many connections apps made.
+        package var connections = 0
         /// What is missing, a line each.
         package var notes: [String] = []
     }

@@ -16,8 +16,7 @@ package enum TraceFormat: String, CaseIterable, Sendable {
         switch self {
         case .btsnoop: Array("btsnoop\0".utf8) + Self.big(1) + Self.big(1002)
         case .pcapng:
-            Self.block(0x0A0D_0D0A, Self.little(0x1A2B_3C4D) + [1, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 8))
-                + Self.block(1, [UInt8(Self.linkType), 0, 0, 0, 0, 0, 0, 0])
+            PCAPNGWriter.head(linkType: Self.linkType)
         }
     }
 
@@ -36,23 +35,10 @@ package enum TraceFormat: String, CaseIterable, Sendable {
             file.append(packet.kind.rawValue)
             file += packet.bytes
         case .pcapng:
-            let time = Self.little(UInt32(microseconds >> 32)) + Self.little(UInt32(truncatingIfNeeded: microseconds))
-            let size = Self.little(UInt32(length + 4))
             let data = Self.big(packet.fromHost ? 0 : 1) + [packet.kind.rawValue] + packet.bytes
-            file += Self.block(6, Self.little(0) + time + size + size + data)
+            file += PCAPNGWriter.packet(data, microseconds: microseconds)
         }
     }
 
-    /// A block of pcapng, padded to four bytes.
-    private static func block(_ type: UInt32, _ body: [UInt8]) -> [UInt8] {
-        let padding = [UInt8](repeating: 0, count: (4 - body.count % 4) % 4)
-        let length = little(UInt32(body.count + padding.count + 12))
-        return little(type) + length + body + padding + length
-    }
-
-    private static func big(_ number: UInt32) -> [UInt8] { little(number).reversed() }
-
-    private static func little(_ number: UInt32) -> [UInt8] {
-        (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-    }
+    private static func big(_ number: UInt32) -> [UInt8] { PCAPNGWriter.little(number).reversed() }
 }

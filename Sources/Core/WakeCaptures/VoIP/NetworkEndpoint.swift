@@ -6,6 +6,8 @@ package struct NetworkEndpoint: Hashable, Sendable {
     package var address: [UInt8]
     package var port: UInt16
 
+    package init(address: [UInt8], port: UInt16) { (self.address, self.port) = (address, port) }
+
     /// As people write it: `192.0.2.1:5060`, `[2001:db8::1]:5060`.
     package var text: String { address.count == 4 ? "\(addressText):\(port)" : "[\(addressText)]:\(port)" }
 

@@ -11,6 +11,7 @@ struct NetworkPacket {
         static let finish = Flags(rawValue: 1)
         static let synchronize = Flags(rawValue: 2)
         static let reset = Flags(rawValue: 4)
+        static let push = Flags(rawValue: 8)
         static let acknowledge = Flags(rawValue: 16)
     }
 

@@ -1,23 +1,22 @@
 import Glibc
-import WakeSystem
 
 /// A TCP connection that never waits.
-final class StreamSocket {
+package final class StreamSocket {
     /// Where something listens.
-    struct Address: Hashable, Sendable {
-        var family: Int32
+    package struct Address: Hashable, Sendable {
+        fileprivate var family: Int32
         /// The bytes of the `sockaddr`.
-        var bytes: [UInt8]
+        fileprivate var bytes: [UInt8]
     }
 
     private let descriptor: Descriptor
 
-    var number: Int32 { descriptor.number }
+    package var number: Int32 { descriptor.number }
 
     /// The addresses of a host, in the order in which they are to be tried; this asks the resolver and waits for it.
     ///
     /// - Throws: ``SystemError`` naming the host.
-    static func resolve(host: String, port: UInt16) throws(SystemError) -> [Address] {
+    package static func resolve(host: String, port: UInt16) throws(SystemError) -> [Address] {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         unsafe hints.ai_flags = AI_NUMERICSERV
@@ -43,7 +42,7 @@ final class StreamSocket {
     /// Begins to connect.
     ///
     /// - Throws: ``SystemError`` when it is refused at once.
-    init(connectingTo address: Address) throws(SystemError) {
+    package init(connectingTo address: Address) throws(SystemError) {
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let number = socket(address.family, kind, 0)
         guard number >= 0 else { throw SystemError(last: "socket") }
@@ -59,8 +58,11 @@ final class StreamSocket {
         guard code == 0 || errno == EINPROGRESS else { throw SystemError(last: "connect") }
     }
 
+    /// Takes over a connection that was accepted, which never waits.
+    package init(owning number: Int32) { descriptor = Descriptor(owning: number) }
+
     /// Why connecting failed; nil when it succeeded. To be asked when the descriptor is writable.
-    func failure() -> SystemError? {
+    package func failure() -> SystemError? {
         var code: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
         guard unsafe getsockopt(number, SOL_SOCKET, SO_ERROR, &code, &size) == 0 else {
@@ -70,25 +72,40 @@ final class StreamSocket {
     }
 
     /// Reads what is there; see ``Descriptor/read(into:)``.
-    func read(into buffer: inout [UInt8]) throws(SystemError) -> Int? { try descriptor.read(into: &buffer) }
+    package func read(into buffer: inout [UInt8]) throws(SystemError) -> Int? { try descriptor.read(into: &buffer) }
+
+    /// Writes as much as goes in; see ``Descriptor/write(_:)``. A peer that has gone sends the process no signal.
+    package func write(_ bytes: [UInt8]) throws(SystemError) -> Int? {
+        let number = number
+        let count = unsafe bytes.withUnsafeBytes { bytes in
+            repeatingInterrupted { unsafe send(number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
+        }
+        if count >= 0 { return count }
+        if errno == EAGAIN { return nil }
+        throw SystemError(last: "send")
+    }
+
+    /// Says the other end that nothing more comes from here.
+    package func endWriting() { shutdown(number, Int32(SHUT_WR)) }
+
+    /// The connection will be reset once it is closed.
+    package func resetWhenClosed() {
+        var how = linger(l_onoff: 1, l_linger: 0)
+        _ = unsafe setsockopt(number, SOL_SOCKET, SO_LINGER, &how, socklen_t(MemoryLayout<linger>.size))
+    }
 
     /// Writes a short text, which a connection that is well takes whole.
     ///
     /// - Returns: whether it did.
-    func write(_ text: String) -> Bool {
+    package func write(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
-        let number = number
-        // A peer that has gone must not send the process a signal.
-        let count = unsafe bytes.withUnsafeBytes { bytes in
-            repeatingInterrupted { unsafe send(number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
-        }
-        return count == bytes.count
+        return (try? write(bytes)) == bytes.count
     }
 
     /// Waits for the descriptor, at most until a time of ``MonotonicClock``.
     ///
     /// - Returns: whether it is ready, or has failed.
-    func wait(forReading: Bool, until deadline: Int64) -> Bool {
+    package func wait(forReading: Bool, until deadline: Int64) -> Bool {
         while true {
             let left = max(0, deadline - MonotonicClock.now()) / 1_000_000
             var entry = pollfd(fd: number, events: Int16(forReading ? POLLIN : POLLOUT), revents: 0)
