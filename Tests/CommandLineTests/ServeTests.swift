@@ -22,6 +22,42 @@ struct ServeTests {
         #expect(refused.code == 5, "\(refused.errors)")
     }
 
+    @Test("A central that is told to connect and to write wakes the app, and the answer waits for that")
+    func central() throws {
+        let bench = try ServedBench()
+        try bench.makeStrap()
+        #expect(try bench("app", "launch", "strap").code == 0)
+        #expect(try bench("app", "home", "strap").code == 0)
+        #expect(try bench("app", "wait", "strap", "suspended").code == 0)
+        expectRefusal(
+            try bench("ble", "write", "reader", "2A39", "01"),
+            code: 4,
+            says: "reader has no link: connect it first"
+        )
+        #expect(try bench("ble", "connect", "reader", "180D").code == 0)
+        #expect(try bench("device", "list").output.contains("connected"))
+        let answer = try bench.json("ble", "write", "reader", "2A39", "01", "--require", "resume")
+        #expect(bench.verdicts(answer) == ["resume"])
+        #expect(try bench("ble", "disconnect", "reader").code == 0)
+        #expect(try bench("ble", "write", "reader", "2A39", "01", "--how", "command").code == 4)
+    }
+
+    @Test("What a central looks for survives kill -9")
+    func searching() throws {
+        let bench = try ServedBench()
+        try bench.makeStrap("--clock", "virtual")
+        #expect(try bench("ble", "connect", "reader", "180D").code == 0)
+        #expect(try bench("time", "advance", "1s").code == 0)
+        try bench.killAndServeAgain()
+        for words in [["app", "launch", "strap"], ["time", "advance", "1s"], ["app", "home", "strap"]] {
+            #expect(try bench.run(words).code == 0)
+        }
+        #expect(try bench("time", "advance", "15s").code == 0)
+        #expect(try bench("ble", "write", "reader", "2A39", "01").code == 0)
+        let answer = try bench.json("time", "advance", "1s", "--require", "resume")
+        #expect(bench.verdicts(answer) == ["resume"])
+    }
+
     @Test("What was accepted survives kill -9: registrations, the clock, and the identifiers of commands")
     func killed() throws {
         let bench = try ServedBench()

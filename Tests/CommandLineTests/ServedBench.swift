@@ -51,6 +51,14 @@ final class ServedBench {
         try #require(run(["phone", "boot", name]).code == 0)
     }
 
+    /// A scenario of one played app that is a peripheral, and a central that does nothing by itself.
+    func makeStrap(_ options: String...) throws {
+        try program.write("reader.yaml", Self.reader)
+        try program.write("strap.yaml", Self.strap)
+        try #require(run(["phone", "create", "one", "--scenario", "strap.yaml"] + options).code == 0)
+        try #require(run(["phone", "boot", "one"]).code == 0)
+    }
+
     func run(_ words: [String]) throws -> Program.Outcome {
         try program.run(Program.path, words, environment: ["WAKEBENCH_SOCKET": socket])
     }
@@ -76,6 +84,28 @@ final class ServedBench {
         gatt:
           - service: 180D
             characteristics: [{uuid: 2A37, properties: [notify]}]
+
+        """
+
+    static let reader = """
+        device: bluetooth-central
+        address: "F0:AA:00:00:00:01"
+        script: []
+
+        """
+
+    static let strap = """
+        scenario: strap
+        devices: [{file: reader.yaml}]
+        apps:
+          - scripted: com.acme.strap
+            name: strap
+            modes: [bluetooth-peripheral]
+            peripheral:
+              name: Strap
+              services:
+                - {service: 180D, characteristics: [{uuid: 2A39, properties: [write, write-without-response]}]}
+            on: [{event: any, then: end}]
 
         """
 

@@ -7,7 +7,7 @@ import WakePorts
 @testable import WakeDevices
 
 /// Scripted centrals whose time the test moves.
-private final class Ether {
+final class Ether {
     let names: NameTable
     let role: SimulatedPeripheralRole
     var now = Instant.zero

@@ -128,6 +128,21 @@ struct SimulatedTraceTests {
         #expect(signal.uuid == beacon.uuid && signal.major == 1 && signal.minor == 12 && signal.measuredPower == -59)
     }
 
+    @Test("What a central is told to write comes in as what its script writes")
+    func order() throws {
+        let air = try TracedAir([try RoleRig.central([], mtu: 185)])
+        air.role.perform(.publish(air.client, RoleRig.heartRate(), again: false), at: air.now)
+        let service = air.names.intern("180D")
+        air.role.perform(
+            .advertise(air.client, localName: nil, services: [service], overflow: [], again: false),
+            at: air.now
+        )
+        try air.role.simulate([("reader", .connect(service: "180D", within: nil))], at: air.now)
+        try air.role.simulate([("reader", .write("2A3C", [1], .command))], at: air.now)
+        air.run(for: .seconds(1))
+        #expect(air.attributes == ["other 2", "phone 3", "other 52"])
+    }
+
     @Test("What a central asks of the phone comes in, and the phone's answers and values go out")
     func peripheralRole() throws {
         let text = """

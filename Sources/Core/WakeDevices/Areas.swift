@@ -158,7 +158,9 @@ package enum Verb: Hashable, Sendable {
     case clock(ClockSetting)
     /// The peripheral notifies a value beside its timetable.
     case notify(devices: [Int], characteristic: String, value: [UInt8])
-    /// The peripheral drops its link.
+    /// Scripted centrals do something at once, beside their scripts.
+    case order([CentralOrder])
+    /// The device drops its link.
     case disconnect(devices: [Int])
     case range(devices: [Int], inRange: Bool)
     case arm(devices: [Int], fault: String)

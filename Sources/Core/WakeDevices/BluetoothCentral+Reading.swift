@@ -99,8 +99,8 @@ extension BluetoothCentral.Step {
         case "connect": return .connect(service: try value.uuid(), within: within)
         case "read": return .read(try value.uuid())
         case "write":
-            let how = try fields["how"]?.word("way to write", of: BluetoothCentral.WriteKind.allCases) { "\($0)" }
-            return .write(try value.uuid(), try fields.required("value").hex(), how ?? .request)
+            let how = try fields["how"].map(BluetoothCentral.WriteKind.init) ?? .request
+            return .write(try value.uuid(), try fields.required("value").hex(), how)
         case "subscribe":
             return .subscribe(try value.uuid(), indications: try fields["indications"]?.bool() ?? false)
         case "unsubscribe": return .unsubscribe(try value.uuid())
@@ -112,6 +112,12 @@ extension BluetoothCentral.Step {
             return .exchange(psm: UInt16(try value.integer(in: 1...255)), bytes, within: within)
         default: throw value.error(found: "'\(key)' with a value", expected: "'- \(key)'")
         }
+    }
+}
+
+extension BluetoothCentral.WriteKind {
+    init(_ node: YAMLNode) throws(FileError) {
+        self = try node.word("way to write", of: Self.allCases) { "\($0)" }
     }
 }
 

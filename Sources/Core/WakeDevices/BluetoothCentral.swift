@@ -71,6 +71,23 @@ package struct BluetoothCentral: Hashable, Sendable {
 
     /// The address in the usual spelling, `F0:11:22:33:44:55`.
     package var addressText: String { BluetoothAddress.text(address) }
+
+    /// What the first `connect` of its script looks for; nil when there is none.
+    package var firstService: String? {
+        for step in script {
+            if case .connect(let service, _) = step.action { return service }
+        }
+        return nil
+    }
+}
+
+/// What a step of a scenario has a scripted central do.
+package struct CentralOrder: Hashable, Sendable {
+    /// A position in ``Scenario/devices``.
+    package var device: Int
+    /// The step's key.
+    package var word: String
+    package var action: BluetoothCentral.Action
 }
 
 /// Bluetooth device addresses, six bytes, most significant first.

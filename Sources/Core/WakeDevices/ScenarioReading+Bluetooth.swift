@@ -6,6 +6,10 @@ extension ScenarioReading {
         [
             StepVerb("bluetooth", ScenarioReading.power), StepVerb("airplane-mode", ScenarioReading.airplaneMode),
             StepVerb("notify", ScenarioReading.notify, beside: ["characteristic", "value"]),
+            StepVerb("connect", ScenarioReading.connect, beside: ["service"]),
+            StepVerb("read", ScenarioReading.read, beside: ["characteristic"]),
+            StepVerb("write", ScenarioReading.write, beside: ["characteristic", "value", "how"]),
+            StepVerb("subscribe", ScenarioReading.subscribe, beside: ["characteristic", "indications"]),
             StepVerb("disconnect", ScenarioReading.disconnect),
         ]
     }
@@ -44,9 +48,64 @@ extension ScenarioReading {
         return .notify(devices: positions, characteristic: uuid, value: try step.fields.required("value").hex())
     }
 
+    private func connect(_ step: StepEntry) throws(FileError) -> Verb {
+        let named = try step.fields["service"]?.uuid()
+        let orders = try centrals(step).map { (position, central) throws(FileError) in
+            guard let service = named ?? central.firstService else {
+                throw step.value.error(
+                    found: "'\(devices[position].name)', whose script has no 'connect'",
+                    expected: "'service' beside 'connect', which it looks for"
+                )
+            }
+            return CentralOrder(device: position, word: step.word, action: .connect(service: service, within: nil))
+        }
+        return .order(orders)
+    }
+
+    private func read(_ step: StepEntry) throws(FileError) -> Verb {
+        try order(step, .read(try step.fields.required("characteristic").uuid()))
+    }
+
+    private func write(_ step: StepEntry) throws(FileError) -> Verb {
+        let uuid = try step.fields.required("characteristic").uuid()
+        let how = try step.fields["how"].map(BluetoothCentral.WriteKind.init) ?? .request
+        return try order(step, .write(uuid, try step.fields.required("value").hex(), how))
+    }
+
+    private func subscribe(_ step: StepEntry) throws(FileError) -> Verb {
+        let uuid = try step.fields.required("characteristic").uuid()
+        return try order(step, .subscribe(uuid, indications: try step.fields["indications"]?.bool() ?? false))
+    }
+
+    private func order(_ step: StepEntry, _ action: BluetoothCentral.Action) throws(FileError) -> Verb {
+        .order(try centrals(step).map { CentralOrder(device: $0.position, word: step.word, action: action) })
+    }
+
+    /// The centrals that a step names; what a device of another kind does instead is the remedy.
+    private func centrals(_ step: StepEntry) throws(FileError) -> [(position: Int, central: BluetoothCentral)] {
+        try deviceNames.resolve(step.value).map { (position) throws(FileError) in
+            let device = devices[position]
+            if device.phone != nil {
+                throw step.value.error(
+                    found: "'\(step.word)' of '\(device.name)', which is a phone",
+                    expected: "a central: what a phone does is up to its own apps"
+                )
+            }
+            if device.peripheral != nil {
+                throw step.value.error(
+                    found: "'\(step.word)' of '\(device.name)', which is a peripheral, and waits to be connected to",
+                    expected: step.word == "connect"
+                        ? "a central, or 'in-range', which lets what waits for the peripheral connect"
+                        : "a central: apps read from a peripheral and write to it themselves"
+                )
+            }
+            return (position, try device.need(BluetoothCentral.self, for: step.value))
+        }
+    }
+
     private func disconnect(_ step: StepEntry) throws(FileError) -> Verb {
         let positions = try deviceNames.resolve(step.value)
-        for position in positions where devices[position].phone == nil {
+        for position in positions where devices[position].phone == nil && devices[position].central == nil {
             _ = try devices[position].need(BluetoothPeripheral.self, for: step.value)
         }
         return .disconnect(devices: positions)

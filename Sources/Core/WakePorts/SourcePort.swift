@@ -81,6 +81,8 @@ package struct SourceFailure: Error, Hashable, Sendable {
         case unknown
         /// The backend cannot do that: exit code 2.
         case unsupported
+        /// A device is not in a state for it: exit code 4.
+        case wrongState
     }
 
     package var kind: Kind

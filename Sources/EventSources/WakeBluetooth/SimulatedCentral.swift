@@ -95,6 +95,18 @@ struct SimulatedCentral {
     /// What the phone asked while it was out of reach, oldest first.
     var unheard: [Question] = []
 
+    /// What it was told to do beside its script, oldest first.
+    var orders: [BluetoothCentral.Action] = []
+    /// The order that it carries out; nil while it plays its script.
+    var interruption: Interruption?
+
+    /// An order that is carried out.
+    struct Interruption {
+        var order: BluetoothCentral.Action
+        /// What the script was at, and goes on with.
+        var script: Activity
+    }
+
     /// What a phone asked.
     struct Question {
         var number: UInt64
@@ -109,9 +121,28 @@ struct SimulatedCentral {
         random = SimulatedRandom(seed: seed, name: name)
     }
 
-    /// The step that the central is at; nil when the script is over.
+    /// The order that the central carries out, or the step that it is at; nil when the script is over.
     var action: BluetoothCentral.Action? {
-        description.script.indices.contains(step) ? description.script[step].action : nil
+        if let interruption { return interruption.order }
+        return description.script.indices.contains(step) ? description.script[step].action : nil
+    }
+
+    /// Whether an order can go before what it is at: nothing is on its way to the phone or back.
+    var canTakeOrder: Bool {
+        guard interruption == nil else { return false }
+        switch activity {
+        case .done, .pausing, .searching, .awaitingValues: return true
+        case .connecting, .asking, .awaitingAnswer, .hearing, .exchanging: return false
+        }
+    }
+
+    /// Whether an order makes a link.
+    var isToConnect: Bool { interruption?.order.isConnect == true || orders.contains(where: \.isConnect) }
+
+    /// Whether its script has made the link that it is at a step of.
+    var isInScriptedLink: Bool {
+        let last = description.script.prefix(step).last { $0.action == .disconnect || $0.action.isConnect }
+        return last?.action.isConnect == true
     }
 
     /// When its activity goes on by itself.
@@ -157,4 +188,11 @@ struct SimulatedCentral {
     }
 
     private static func pieces(of value: [UInt8], _ mtu: Int) -> Int { max(1, (value.count + mtu - 6) / (mtu - 5)) }
+}
+
+extension BluetoothCentral.Action {
+    /// Whether it makes a link, as all else but a pause needs one.
+    var isConnect: Bool {
+        if case .connect = self { true } else { false }
+    }
 }

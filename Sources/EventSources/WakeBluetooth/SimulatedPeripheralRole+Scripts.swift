@@ -20,7 +20,7 @@ extension SimulatedPeripheralRole {
         case .done: break
         case .pausing: begin(index, at: now)
         case .searching:
-            if case .connect(let service, _)? = centrals[index].action { say(index, "gave up \(service)", at: now) }
+            sayGivenUp(index, at: now)
             // Nothing that needs the link comes before it is there.
             finishStep(index, at: now)
             centrals[index].step = centrals[index].stepAfterLoss
@@ -35,12 +35,19 @@ extension SimulatedPeripheralRole {
         }
     }
 
-    func finishStep(_ index: Int, at now: Instant) {
-        centrals[index].step += 1
-        centrals[index].activity = .pausing(until: now)
+    func sayGivenUp(_ index: Int, at now: Instant) {
+        if case .connect(let service, _)? = centrals[index].action { say(index, "gave up \(service)", at: now) }
     }
 
-    private func begin(_ index: Int, at now: Instant) {
+    /// The step is over, or the order; what is waited for before the next begins when it is.
+    func finishStep(_ index: Int, waiting span: Instant.Span = .zero, at now: Instant) {
+        if centrals[index].interruption != nil { return finishOrder(index, at: now) }
+        centrals[index].step += 1
+        centrals[index].activity = .pausing(until: now.advanced(by: span))
+        takeOrder(index, at: now)
+    }
+
+    func begin(_ index: Int, at now: Instant) {
         guard let action = centrals[index].action else {
             if centrals[index].description.repeats {
                 centrals[index].step = 0
@@ -52,7 +59,9 @@ extension SimulatedPeripheralRole {
             return
         }
         switch action {
-        case .wait(let span): finishStep(index, at: now.advanced(by: span))
+        case .wait(let span): finishStep(index, waiting: span, at: now)
+        // An order was first.
+        case .connect where centrals[index].isUp: finishStep(index, at: now)
         case .connect(_, let within):
             let end = within.map { now.advanced(by: $0) } ?? .distantFuture
             centrals[index].activity = .searching(until: end)
@@ -90,7 +99,9 @@ extension SimulatedPeripheralRole {
             let (low, high) = Self.connectLatency
             let wait = centrals[index].random.span(from: low, to: high)
             centrals[index].activity = .connecting(at: now.advanced(by: wait), givingUp: end)
-        case .connecting(_, let end) where !isHeard: centrals[index].activity = .searching(until: end)
+        case .connecting(_, let end) where !isHeard:
+            centrals[index].activity = .searching(until: end)
+            takeOrder(index, at: now)
         default: break
         }
     }
@@ -106,9 +117,17 @@ extension SimulatedPeripheralRole {
     func linkDown(_ index: Int, because reason: LinkEnd = .remoteTerminated, at now: Instant) {
         if case .connecting(_, let end) = centrals[index].activity {
             centrals[index].activity = .searching(until: end)
+            takeOrder(index, at: now)
         }
         guard centrals[index].isUp else { return }
         closeLink(index, because: reason, at: now)
+        leaveOutOrders(index, at: now)
+        // Of a link that an order made the script knows nothing yet.
+        if centrals[index].isInScriptedLink { leaveOutSteps(index, at: now) }
+        takeOrder(index, at: now)
+    }
+
+    private func leaveOutSteps(_ index: Int, at now: Instant) {
         switch centrals[index].activity {
         // A pause goes on to its end.
         case .pausing(let until): centrals[index].activity = .pausing(until: max(now, until))
@@ -365,7 +384,7 @@ extension SimulatedPeripheralRole {
     }
 
     /// Goes on when as many values have come as are waited for.
-    private func lookForValues(_ index: Int, at now: Instant) {
+    func lookForValues(_ index: Int, at now: Instant) {
         guard case .awaitingValues(let uuid, let count, _) = centrals[index].activity,
             centrals[index].received[uuid, default: 0] >= count
         else { return }

@@ -280,8 +280,18 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
         }
     }
 
-    /// The central drops its link; nothing happens when there is none.
+    /// The central drops its link, and what it was ordered before is void; nothing happens when there is neither.
     package func simulateDisconnect(device: String, at now: Instant) throws(SourceFailure) {
+        let index = try known(device)
+        dropOrders(index, at: now)
+        if centrals[index].isUp { linkDown(index, at: now) }
+    }
+
+    /// Whether a central has a link to the phone.
+    package func isConnected(_ device: String) -> Bool { centrals.contains { $0.name == device && $0.isUp } }
+
+    /// The bench restarts: the central's link is gone, and what it was told to connect to stays.
+    package func endLink(of device: String, at now: Instant) throws(SourceFailure) {
         let index = try known(device)
         if centrals[index].isUp { linkDown(index, at: now) }
     }
@@ -300,7 +310,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
         }
     }
 
-    private func known(_ device: String) throws(SourceFailure) -> Int {
+    func known(_ device: String) throws(SourceFailure) -> Int {
         guard let index = centrals.firstIndex(where: { $0.name == device }) else {
             throw .noDevice("central '\(device)'", among: centrals.map(\.name))
         }

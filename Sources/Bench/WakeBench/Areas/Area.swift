@@ -112,11 +112,17 @@ protocol Area: AnyObject {
     /// - Throws: ``SourceFailure`` of kind unsupported when the end that the step needs is real.
     func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure)
 
+    /// Whether what a step told a device to do is under way, and ends by itself.
+    var isCarryingOut: Bool { get }
+
     /// Whether its devices have links to the phone, which they drop or take out of reach.
     static var hasLinks: Bool { get }
 
     /// Whether a device is one of its.
     func owns(_ device: ScenarioDevice) -> Bool
+
+    /// Whether one of its devices has a link that no app made, and that the router has no word of.
+    func hasOwnLink(_ device: ScenarioDevice) -> Bool
 
     /// Adds to what clients are told of one of its devices.
     func describe(_ device: ScenarioDevice, into writer: inout JSONWriter)
@@ -165,7 +171,9 @@ extension Area {
     func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant) {}
     func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {}
 
+    var isCarryingOut: Bool { false }
     static var hasLinks: Bool { false }
+    func hasOwnLink(_ device: ScenarioDevice) -> Bool { false }
     func describe(_ device: ScenarioDevice, into writer: inout JSONWriter) {}
     func disconnect(_ device: ScenarioDevice, _ origin: NameID, at now: Instant) throws(SourceFailure) {}
     func move(_ device: ScenarioDevice, inRange: Bool, at now: Instant) throws(SourceFailure) {}

@@ -164,6 +164,9 @@ extension Areas {
         return nil
     }
 
+    /// Whether what steps told a device to do is under way, as far as it takes time and ends by itself.
+    var isCarryingOut: Bool { all.contains { $0.isCarryingOut } }
+
     func giveUpWaiting(at now: Instant) {
         for source in sources { source.giveUpWaiting(at: now) }
     }
@@ -210,6 +213,7 @@ extension SourceFailure {
         case .environment: .environment
         case .unknown: .invalidFile
         case .unsupported: .usage
+        case .wrongState: .wrongState
         }
     }
 }

@@ -109,7 +109,7 @@ final class BluetoothArea: Area {
             if device.peripheral != nil {
                 try? simulated?.simulateDisconnect(device: device.name, origin: origin, at: now)
             }
-            if device.central != nil { try? phones?.simulateDisconnect(device: device.name, at: now) }
+            if device.central != nil { try? phones?.endLink(of: device.name, at: now) }
         }
         closePhoneLinks(run, origin, isReplay: isReplay)
         guard simulated == nil, !isReplay else { return }
@@ -134,17 +134,29 @@ final class BluetoothArea: Area {
     // MARK: Steps
 
     func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {
-        guard case .notify(let devices, let characteristic, let value) = verb else { return }
-        let radio = try radio(for: "notify")
-        for device in devices {
-            try radio.simulateNotification(
-                device: scenario.devices[device].name,
-                characteristic: characteristic,
-                value: value,
-                origin: origin,
-                at: now
-            )
+        switch verb {
+        case .notify(let devices, let characteristic, let value):
+            let radio = try radio(for: "notify")
+            for device in devices {
+                try radio.simulateNotification(
+                    device: scenario.devices[device].name,
+                    characteristic: characteristic,
+                    value: value,
+                    origin: origin,
+                    at: now
+                )
+            }
+        case .order(let orders):
+            let named = orders.map { (scenario.devices[$0.device].name, $0.action) }
+            try phones(for: orders.first?.word ?? "connect").simulate(named, at: now)
+        default: break
         }
+    }
+
+    var isCarryingOut: Bool { phones?.isCarryingOutOrders == true }
+
+    func hasOwnLink(_ device: ScenarioDevice) -> Bool {
+        device.central != nil && phones?.isConnected(device.name) == true
     }
 
     func owns(_ device: ScenarioDevice) -> Bool {

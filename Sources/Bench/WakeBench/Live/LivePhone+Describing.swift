@@ -63,7 +63,8 @@ extension LivePhone {
         writer.key("kind")
         writer.string(device.kind)
         writer.key("connected")
-        writer.bool(name.map(run.bench.router.connectedPeripherals.contains) ?? false)
+        let isLinked = name.map(run.bench.router.connectedPeripherals.contains) ?? false
+        writer.bool(isLinked || run.areas.all.contains { $0.hasOwnLink(device) })
         writer.key("apps")
         writer.strings(holders.map { run.scenario.apps[$0].name })
         for area in run.areas.all where area.owns(device) { area.describe(device, into: &writer) }

@@ -198,7 +198,8 @@ final class LivePhone: BenchObserver {
             return false
         }
         // Virtual time has waited for apps; what one still owes waits for time to go on.
-        return !run.realTime || run.processes?.host.isQuiet != false && run.areas.owed == nil
+        guard run.realTime else { return true }
+        return run.processes?.host.isQuiet != false && run.areas.owed == nil && !run.areas.isCarryingOut
     }
 
     // MARK: Listening

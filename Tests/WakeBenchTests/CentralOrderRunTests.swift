@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+import WakeBench
+import WakeModel
+import WakeReports
+
+@Suite("Runs whose steps have a central do something")
+struct CentralOrderRunTests {
+    private let out = FileManager.default.temporaryDirectory.path + "/orders-\(UUID().uuidString)"
+
+    private func decisions(_ steps: String, _ options: String = "") throws -> [DecisionRecord] {
+        let reader = """
+            device: bluetooth-central
+            address: "F0:AA:00:00:00:01"
+            script: []
+            """
+        let scenario = """
+            scenario: orders
+            \(options)
+            devices: [{file: reader.yaml}]
+            apps:
+              - scripted: com.example.strap
+                name: strap
+                modes: [bluetooth-peripheral]
+                peripheral:
+                  name: Strap
+                  services:
+                    - service: 180D
+                      characteristics: [{uuid: 2A39, properties: [write]}]
+                on: [{event: any, then: end}]
+            steps: [{at: 0, launch: strap}, {at: 1s, home: strap}, \(steps)]
+            """
+        try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: out) }
+        try Data(reader.utf8).write(to: URL(filePath: out + "/reader.yaml"))
+        try Data(scenario.utf8).write(to: URL(filePath: out + "/orders.yaml"))
+        try Run(RunOptions(scenario: out + "/orders.yaml", out: out + "/run")).execute()
+        return try RunLog(folder: out + "/run").decisions
+    }
+
+    @Test("BTP-1: What a central is told to write wakes the suspended app that it is connected to")
+    func wakes() throws {
+        let all = try decisions(
+            "{at: 10s, connect: reader, service: 180D}, {at: 12s, write: reader, characteristic: 2A39, value: \"01\"}"
+        )
+        let written = all.filter { $0.kind == "write-requested" }
+        #expect(written.map(\.verdict) == [.resume])
+        #expect(written.map(\.at) == [.zero.advanced(by: .seconds(12) + .milliseconds(30))])
+    }
+
+    @Test("A write without a link ends the run with what to do")
+    func unlinked() throws {
+        let failure = #expect(throws: CommandFailure.self) {
+            try decisions("{at: 12s, write: reader, characteristic: 2A39, value: \"01\"}")
+        }
+        #expect(failure?.code == .wrongState)
+        #expect(failure?.message.contains("reader has no link: connect it first") == true, "\(failure?.line ?? "")")
+    }
+}
