@@ -104,6 +104,7 @@ struct LongStory: CustomTestStringConvertible {
               - {at: 60s, every: 100s, times: 10000, arm: dock, fault: pulled}
               - {at: 85s, every: 90s, times: 10000, terminate: logger, cause: memory}
               - {at: 90s, every: 90s, times: 10000, launch: logger}
+              - {at: 37s, every: 47s, times: 10000, connect: second}
               - {at: 130s, every: 130s, times: 10000, terminate: strap, cause: memory}
               - {at: 170s, every: 170s, times: 10000, launch: strap}
               - {at: 300s, every: 300s, times: 10000, detach: dock}

@@ -177,6 +177,19 @@ struct SimulatedPeripheralRoleTests {
         try rig.wait(for: "the link") { rig.transcript.last == "connected" || rig.transcript.last == "finished" }
     }
 
+    @Test("A central that goes out of range while it connects has no link until it is back")
+    func rangeWhileConnecting() throws {
+        let ether = try Ether([try RoleRig.central(["connect: 180D"], mtu: 185)])
+        let rig = ether.rig()
+        try rig.offer()
+        ether.run(for: .milliseconds(20))
+        try ether.role.simulateRange(device: "reader", inRange: false, at: ether.now)
+        ether.run(for: .seconds(60))
+        #expect(rig.transcript == [])
+        try ether.role.simulateRange(device: "reader", inRange: true, at: ether.now)
+        try rig.wait(for: "connected")
+    }
+
     @Test("A central that finds nothing within its time gives up, and leaves out what needs the link")
     func givesUp() throws {
         let script = ["{connect: 180D, within: 3s}", "read: 2A38", "disconnect"]

@@ -28,7 +28,7 @@ package struct BluetoothCentral: Hashable, Sendable {
     }
 
     /// What a step does; the next one begins when it is done.
-    package enum Action: Hashable, Sendable {
+    package enum Action: Hashable, Codable, Sendable {
         /// Lets time pass.
         case wait(Instant.Span)
         /// Looks for a peripheral that advertises the service and connects to it. After `within` it is given up.
@@ -50,7 +50,7 @@ package struct BluetoothCentral: Hashable, Sendable {
     }
 
     /// How a value is written.
-    package enum WriteKind: UInt8, CaseIterable, Sendable {
+    package enum WriteKind: UInt8, CaseIterable, Codable, Sendable {
         /// With a response.
         case request
         /// Without one.

@@ -101,7 +101,7 @@ struct SimulatedCentral {
     var interruption: Interruption?
 
     /// An order that is carried out.
-    struct Interruption {
+    struct Interruption: Codable {
         var order: BluetoothCentral.Action
         /// What the script was at, and goes on with.
         var script: Activity

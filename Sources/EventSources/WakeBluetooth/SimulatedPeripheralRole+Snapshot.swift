@@ -68,6 +68,8 @@ extension SimulatedCentral: SnapshotPart {
         try coder.code(&random)
         try coder.code(&step)
         try coder.code(&activity)
+        try coder.code(&orders)
+        try coder.code(&interruption)
         try coder.code(&isUp)
         try coder.code(&lossDue)
         try coder.code(&subscriptions)

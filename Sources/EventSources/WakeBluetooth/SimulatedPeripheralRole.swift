@@ -305,8 +305,10 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
             centrals[index].lossDue = .distantFuture
             if centrals[index].phone != nil { answerPhone(index, at: now) }
             look(index, at: now)
-        } else if centrals[index].isUp {
-            centrals[index].lossDue = now.advanced(by: Self.supervisionTimeout)
+        } else {
+            if centrals[index].isUp { centrals[index].lossDue = now.advanced(by: Self.supervisionTimeout) }
+            // An attempt comes to nothing.
+            look(index, at: now)
         }
     }
 
