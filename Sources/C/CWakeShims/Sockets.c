@@ -41,6 +41,10 @@ int wake_accept(int listener) {
     return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
+int wake_tcp_socket(int family) { return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }
+
+int wake_tcp_type(void) { return SOCK_STREAM; }
+
 int wake_end_listening(int pid, int number, uint64_t inode) {
     int process = wake_pidfd_open(pid);
     if (process < 0) return -1;

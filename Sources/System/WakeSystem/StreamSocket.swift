@@ -1,3 +1,4 @@
+import CWakeShims
 import Glibc
 
 /// A TCP connection that never waits.
@@ -18,7 +19,7 @@ package final class StreamSocket {
     /// - Throws: ``SystemError`` naming the host.
     package static func resolve(host: String, port: UInt16) throws(SystemError) -> [Address] {
         var hints = unsafe addrinfo()
-        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        unsafe hints.ai_socktype = wake_tcp_type()
         unsafe hints.ai_flags = AI_NUMERICSERV
         var list: UnsafeMutablePointer<addrinfo>?
         let code = unsafe getaddrinfo(host, String(port), &hints, &list)
@@ -43,8 +44,7 @@ package final class StreamSocket {
     ///
     /// - Throws: ``SystemError`` when it is refused at once.
     package init(connectingTo address: Address) throws(SystemError) {
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        let number = socket(address.family, kind, 0)
+        let number = wake_tcp_socket(address.family)
         guard number >= 0 else { throw SystemError(last: "socket") }
         descriptor = Descriptor(owning: number)
         var on: Int32 = 1

@@ -231,6 +231,10 @@ int wake_tcp_counts(int number, struct wake_tcp_counts *counts);
 int wake_readable_bytes(int number);
 // accept4, which Glibc hides from Swift: the connection is close-on-exec and does not wait.
 int wake_accept(int listener);
+// A TCP socket that does not wait, close-on-exec, and the type that getaddrinfo is asked for: the types of sockets are an enum that
+// Swift does not see beside other modules that include it. -1 with errno.
+int wake_tcp_socket(int family);
+int wake_tcp_type(void);
 // Ends the listening of a socket of another process, which this one may trace: it accepts nothing any more, and who connects
 // to it is refused. The socket is told by its descriptor there and by its inode. 0, or -1 with errno.
 int wake_end_listening(int pid, int number, uint64_t inode);

@@ -67,8 +67,7 @@ package final class CallTap {
     deinit { watch?.cancel() }
 
     private static func listen(_ port: UInt16) throws(SystemError) -> Descriptor {
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        let number = socket(AF_INET, kind, 0)
+        let number = wake_tcp_socket(AF_INET)
         guard number >= 0 else { throw SystemError(last: "socket") }
         let opened = Descriptor(owning: number)
         var on: Int32 = 1
