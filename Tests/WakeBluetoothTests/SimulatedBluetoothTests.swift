@@ -732,8 +732,7 @@ struct SimulatedBluetoothTests {
 
     // MARK: Channels
 
-    /// A logger that sends a value every ten seconds, its radio, and an open channel to it.
-    private func logger() throws -> (Air, channel: Int32) {
+    private var loggerText: String {
         let channel = """
             l2cap:
               - psm: 128
@@ -743,7 +742,12 @@ struct SimulatedBluetoothTests {
               - {name: closes, close-channel-after: 2}
               - {name: refuses, refuse-channels: true}
             """
-        let air = try Air(plain.split(separator: "faults:")[0] + channel)
+        return plain.split(separator: "faults:")[0] + channel
+    }
+
+    /// A logger that sends a value every ten seconds, its radio, and an open channel to it.
+    private func logger() throws -> (Air, channel: Int32) {
+        let air = try Air(loggerText)
         air.connect()
         air.operate(.openChannel(psm: 128))
         air.run(for: .seconds(1))
@@ -756,6 +760,33 @@ struct SimulatedBluetoothTests {
         var buffer = [UInt8](repeating: 0, count: 64)
         let count = unsafe recv(channel, &buffer, buffer.count, 0)
         return count < 0 ? nil : Array(buffer[..<count])
+    }
+
+    @Test("A radio that is restored from a snapshot goes on without its channel, and opens another")
+    func channelInSnapshot() throws {
+        let (air, channel) = try logger()
+        defer { close(channel) }
+        var writing = SnapshotCoder()
+        try air.radio.code(with: &writing)
+        let restored = try Air(loggerText, seed: 99)
+        var reading = SnapshotCoder(reading: writing.bytes)
+        try restored.radio.code(with: &reading)
+        try reading.finish()
+        restored.now = air.now
+        air.reports.removeAll()
+        for each in [air, restored] {
+            each.run(for: .seconds(15))
+            try each.radio.simulateDisconnect(device: "belt", at: each.now)
+            each.connect()
+            each.operate(.openChannel(psm: 128))
+            each.run(for: .seconds(15))
+        }
+        #expect(restored.reports.map(\.at) == air.reports.map(\.at))
+        #expect(restored.reports.map(\.1) == air.reports.map(\.1))
+        let opened = try #require(restored.reports.last).1
+        let next = try #require(restored.radio.takeChannel(opened.event.local))
+        defer { close(next) }
+        #expect(read(next) == [1])
     }
 
     @Test("A channel's values come at their time, and not out of range")

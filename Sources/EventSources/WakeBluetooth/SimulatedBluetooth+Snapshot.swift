@@ -2,11 +2,8 @@ import WakeDevices
 import WakeModel
 import WakePorts
 
-/// What a snapshot holds of the simulated radio.
+/// What a snapshot holds of the simulated radio: all but channels, which end with the processes that have them.
 extension SimulatedBluetooth {
-    /// Whether all of its state can be kept now: sockets of open channels cannot.
-    package var canBeKept: Bool { channels.isEmpty }
-
     package func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
         try coder.code(&poweredOn)
         try coder.code(each: &peripherals)

@@ -6,7 +6,7 @@ import WakePorts
 /// Of centrals that are phones of the bench it holds nothing but who is in reach: while a journal is read back they have no
 /// link, and what they asked comes from it.
 extension SimulatedPeripheralRole {
-    /// Whether all of its state can be kept now: the socket of an open channel cannot.
+    /// Whether all of its state can be kept now: an exchange over a channel, of which an app has the other end, cannot.
     package var canBeKept: Bool { centrals.allSatisfy { $0.channel == nil } }
 
     package func code(with coder: inout SnapshotCoder) throws(EncodingFault) {

@@ -129,7 +129,7 @@ final class BluetoothArea: Area {
         try phones?.code(with: &coder)
     }
 
-    var canBeKept: Bool { simulated?.canBeKept != false && phones?.canBeKept != false }
+    var canBeKept: Bool { phones?.canBeKept != false }
 
     // MARK: Steps
 
