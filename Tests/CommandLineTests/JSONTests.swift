@@ -225,8 +225,10 @@ struct JSONTests {
             let rest = try program.run("log", "out", "--cursor", "2").output.split(separator: "\n")
             #expect(rest.first == lines.first)
             #expect(rest.dropFirst() == lines.dropFirst(3))
+            let again = try both(program, "wake.determinism/1", ["run", "--from", "out"])
             let words = ["log", "out", "--check-determinism"]
             let (text, page) = try both(program, "wake.determinism/1", words)
+            #expect(again.0 == text && again.1["inputs"] as? Int == page["inputs"] as? Int)
             #expect(try self.text(page, "summary") + "\n" == text)
             #expect(page["decisions"] as? Int == lines.count - 1)
             expectRefusal(try program.run("log", "out", "--cursor", "d"), code: 2, says: "--cursor d")

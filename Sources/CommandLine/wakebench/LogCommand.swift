@@ -75,7 +75,12 @@ enum LogCommand {
             throw CommandFailure(.usage, "--check-determinism and \(option) exclude each other", hint: "give one")
         }
         let check = try DeterminismCheck(run: RunFolder(of: path), appFolders: RunCommand.defaultAppFolders)
-        if arguments.has("--json") {
+        return try tell(check, of: path, json: arguments.has("--json"))
+    }
+
+    /// Says whether a run was decided the same again.
+    static func tell(_ check: DeterminismCheck, of path: String, json: Bool) throws(CommandFailure) -> ExitCode {
+        if json {
             print(try Output.json(page: CheckPage(check, folder: path)))
         } else {
             for line in check.text.split(separator: "\n") { print(TerminalText.escaped(String(line))) }

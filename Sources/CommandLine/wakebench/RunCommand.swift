@@ -114,11 +114,12 @@ enum RunCommand {
 
     /// Takes what a journal has of a run through a fresh router, and proves that it decides the same.
     private static func again(_ folder: String, _ arguments: Arguments) throws(CommandFailure) -> ExitCode {
-        guard arguments.rest.isEmpty, Set(arguments.names).isSubset(of: ["--from", "--apps"]) else {
+        guard arguments.rest.isEmpty, Set(arguments.names).isSubset(of: ["--from", "--apps", "--json"])
+        else {
             throw CommandFailure(
                 .usage,
                 "--from takes what it needs from the run",
-                hint: "give --apps beside it, or nothing"
+                hint: "give --apps or --json beside it, or nothing"
             )
         }
         let check = try DeterminismCheck(
@@ -126,8 +127,7 @@ enum RunCommand {
             appFolders: arguments.all("--apps") + defaultAppFolders,
             reachingBack: true
         )
-        for line in check.text.split(separator: "\n") { print(TerminalText.escaped(String(line))) }
-        return check.difference == nil ? .done : .nonDeterminism
+        return try LogCommand.tell(check, of: folder, json: arguments.has("--json"))
     }
 
     /// Takes the inputs of a run that is over through a fresh router (SYS-3).
