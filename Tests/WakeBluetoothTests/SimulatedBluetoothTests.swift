@@ -130,6 +130,20 @@ struct SimulatedBluetoothTests {
 
     // MARK: Snapshots
 
+    /// Another radio with the same devices, as it comes out of a snapshot of the first; both have reported nothing.
+    private func restored(_ air: Air, as devices: String) throws -> Air {
+        var writing = SnapshotCoder()
+        try air.radio.code(with: &writing)
+        // Its own dice are another's.
+        let restored = try Air(devices, seed: 99)
+        var reading = SnapshotCoder(reading: writing.bytes)
+        try restored.radio.code(with: &reading)
+        try reading.finish()
+        restored.now = air.now
+        air.reports.removeAll()
+        return restored
+    }
+
     @Test(
         "A radio that is restored from a snapshot goes on as the one it was taken of",
         arguments: [0, 20, 700, 12_000]
@@ -142,15 +156,7 @@ struct SimulatedBluetoothTests {
         air.operate(.write(try air.handle("2A39"), [3], withResponse: false))
         for fault in ["late", "stale", "stuck"] { try air.radio.arm(fault: fault, device: "belt", at: air.now) }
         air.run(for: .milliseconds(milliseconds))
-        var writing = SnapshotCoder()
-        try air.radio.code(with: &writing)
-        // Its own dice are another's.
-        let restored = try Air(plain, seed: 99)
-        var reading = SnapshotCoder(reading: writing.bytes)
-        try restored.radio.code(with: &reading)
-        try reading.finish()
-        restored.now = air.now
-        air.reports.removeAll()
+        let restored = try restored(air, as: plain)
         for each in [air, restored] {
             each.run(for: .seconds(30))
             try each.radio.simulateDisconnect(device: "belt", at: each.now)
@@ -766,14 +772,7 @@ struct SimulatedBluetoothTests {
     func channelInSnapshot() throws {
         let (air, channel) = try logger()
         defer { close(channel) }
-        var writing = SnapshotCoder()
-        try air.radio.code(with: &writing)
-        let restored = try Air(loggerText, seed: 99)
-        var reading = SnapshotCoder(reading: writing.bytes)
-        try restored.radio.code(with: &reading)
-        try reading.finish()
-        restored.now = air.now
-        air.reports.removeAll()
+        let restored = try restored(air, as: loggerText)
         for each in [air, restored] {
             each.run(for: .seconds(15))
             try each.radio.simulateDisconnect(device: "belt", at: each.now)

@@ -78,7 +78,10 @@ extension SimulatedCentral: SnapshotPart {
         try coder.code(&outgoing)
         try coder.code(&arrival)
         try coder.code(&faults)
-        if coder.isReading, !(0...description.script.count).contains(step) { throw coder.fault }
+        guard coder.isReading else { return }
+        // None is written amid an exchange, and one would never end.
+        if case .exchanging = activity { throw coder.fault }
+        if !(0...description.script.count).contains(step) { throw coder.fault }
     }
 
     private mutating func codeReceived(with coder: inout SnapshotCoder) throws(EncodingFault) {

@@ -205,22 +205,8 @@ package final class SimulatedVoIP: VoIPPort {
     // MARK: Sockets
 
     private func listen(_ place: Int) throws(SystemError) {
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        let number = socket(AF_INET, kind, 0)
-        guard number >= 0 else { throw SystemError(last: "socket") }
+        let number = try listenOnLoopback(port: servers[place].port, backlog: 1_024).release()
         servers[place].listener = number
-        var on: Int32 = 1
-        _ = unsafe setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = servers[place].port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let bound = unsafe withUnsafePointer(to: &address) { address in
-            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(number, $0, size) }
-        }
-        guard bound == 0 else { throw SystemError(last: "bind") }
-        guard Glibc.listen(number, 1_024) == 0 else { throw SystemError(last: "listen") }
         servers[place].port = SocketAddress.own(number)?.port ?? servers[place].port
         servers[place].watch = try loop.watch(number, for: .readable) { [unowned self] _ in look(at: now) }
     }

@@ -52,7 +52,7 @@ package final class CallTap {
         do throws(SystemError) { addresses = try StreamSocket.resolve(host: host, port: server) } catch {
             throw SourceFailure(.environment, "the host \(host) is not known; name another")
         }
-        do throws(SystemError) { listener = try Self.listen(port) } catch {
+        do throws(SystemError) { listener = try listenOnLoopback(port: port, backlog: 128) } catch {
             throw SourceFailure(.environment, "cannot listen on port \(port): \(error); name another with --listen")
         }
         self.port = SocketAddress.own(listener.number)?.port ?? port
@@ -65,25 +65,6 @@ package final class CallTap {
     }
 
     deinit { watch?.cancel() }
-
-    private static func listen(_ port: UInt16) throws(SystemError) -> Descriptor {
-        let number = wake_tcp_socket(AF_INET)
-        guard number >= 0 else { throw SystemError(last: "socket") }
-        let opened = Descriptor(owning: number)
-        var on: Int32 = 1
-        _ = unsafe setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let bound = unsafe withUnsafePointer(to: &address) { address in
-            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(number, $0, size) }
-        }
-        guard bound == 0 else { throw SystemError(last: "bind") }
-        guard Glibc.listen(number, 128) == 0 else { throw SystemError(last: "listen") }
-        return opened
-    }
 
     private func accept() {
         while lines.count < Self.connectionsLimit {
