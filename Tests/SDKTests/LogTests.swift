@@ -27,9 +27,12 @@ struct LogTests {
         #expect(message.text == "a 1 b x c ff d nil e 0.5")
     }
 
-    @Test("A log that takes nothing ends no app", arguments: [0, 1, 2])
-    func brokenLog(kind: Int) async {
-        await #expect(processExitsWith: .exitCode(0)) { [kind] in
+    @Test("A log that takes nothing ends no app, and goes on when it takes lines again", arguments: [0, 1, 2])
+    func brokenLog(kind: Int) async throws {
+        let result = await #expect(processExitsWith: .exitCode(0), observing: [\.standardErrorContent]) { [kind] in
+            let logger = Logger(subsystem: "com.example", category: "broken")
+            logger.error("before")
+            let whole = dup(STDERR_FILENO)
             var ends: [Int32] = [-1, -1]
             switch kind {
             case 0: _ = unsafe dup2(open("/dev/full", O_WRONLY), STDERR_FILENO)
@@ -40,10 +43,14 @@ struct LogTests {
                 close(ends[0])
                 close(ends[1])
             }
-            Logger(subsystem: "com.example", category: "broken").error("nobody hears this")
+            logger.error("nobody hears this")
             os_log("nor this")
+            dup2(whole, STDERR_FILENO)
+            logger.error("after")
             exit(0)
         }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(text == "error [com.example:broken] before\nerror [com.example:broken] after\n")
     }
 
     @Test("An unfair lock guards its state")

@@ -105,8 +105,11 @@ struct ProviderTests {
 
     @Test("What is no key of that kind is refused by name")
     func noKeys() throws {
-        #expect(throws: TLSError.self) { try ProviderKey(pem: Array("none".utf8)) }
-        #expect(throws: TLSError.self) { try ProviderKey(pem: []) }
+        for text in ["none", ""] {
+            let error = #expect(throws: TLSError.self) { try ProviderKey(pem: Array(text.utf8)) }
+            // The reason is OpenSSL's, and differs from version to version.
+            #expect(error?.call == "PEM_read_bio_PUBKEY")
+        }
         let error = #expect(throws: TLSError.self) { try ProviderKey(pem: TestKey("secp384r1").publicPEM) }
         #expect(error?.description.contains("secp384r1; ES256 needs prime256v1") == true)
     }

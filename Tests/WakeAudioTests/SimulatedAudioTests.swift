@@ -114,7 +114,9 @@ struct SimulatedAudioTests {
         try card.audio.arm(fault: "out", device: "headset", at: .zero)
         #expect(card.reports.last?.event.local == UInt32(AudioRouteReason.oldDeviceUnavailable.rawValue))
         #expect(card.audio.route == .builtIn)
-        #expect(throws: SourceFailure.self) { try card.audio.plug("ghost", true, at: .zero) }
+        #expect(throws: SourceFailure(.unknown, "no sound device is called 'ghost'")) {
+            try card.audio.plug("ghost", true, at: .zero)
+        }
     }
 
     @Test("An xrun storm makes buffers late of everyone who plays")
@@ -205,7 +207,7 @@ struct SimulatedAudioTests {
         #expect(ring.hasEnded)
         #expect(try card.audio.share(with: radio).input != nil)
         card.audio.perform(.stop(radio), at: card.now)
-        #expect(throws: SourceFailure.self) { try card.audio.share(with: radio) }
+        #expect(throws: SourceFailure(.unknown, "app 3 has no stream")) { try card.audio.share(with: radio) }
         #expect(card.audio.nextDeadline == nil)
     }
 

@@ -234,8 +234,12 @@ struct SimulatedTransfersTests {
         try end.transfers.arm(fault: "jam", device: "server", at: end.now)
         end.wait(.seconds(60))
         #expect(end.ends.map(\.end) == [.interruptedResumable, .interruptedResumable])
-        #expect(throws: SourceFailure.self) { try end.transfers.arm(fault: "rain", device: "server", at: end.now) }
-        #expect(throws: SourceFailure.self) { try end.transfers.arm(fault: "jam", device: "other", at: end.now) }
+        #expect(throws: SourceFailure.noFault("rain", of: "server server", among: ["tunnel", "jam", "crawl"])) {
+            try end.transfers.arm(fault: "rain", device: "server", at: end.now)
+        }
+        #expect(throws: SourceFailure.noDevice("server 'other'", among: ["server"])) {
+            try end.transfers.arm(fault: "jam", device: "other", at: end.now)
+        }
     }
 
     @Test("SYS-2: from a snapshot it goes on as it would have")

@@ -151,7 +151,8 @@ struct StoppedRunTests {
                     pthread_kill(pthread_self(), SIGINT)
                 }
             }
-            _ = #expect(throws: CommandFailure.self) { try run.execute() }
+            let error = #expect(throws: CommandFailure.self) { try run.execute() }
+            #expect(error == CommandFailure(.interrupted, "interrupted at \(LogTime.text(run.reached))"))
             #expect(seen == [[#""in_range":false"#, #""note":"belt lost""#]])
         }
     }
@@ -192,7 +193,8 @@ struct StoppedRunTests {
                 dead.out = copy
                 pthread_kill(pthread_self(), SIGINT)
             }
-            _ = #expect(throws: CommandFailure.self) { try first.execute() }
+            let error = #expect(throws: CommandFailure.self) { try first.execute() }
+            #expect(error == CommandFailure(.interrupted, "interrupted at \(LogTime.text(first.reached))"))
             try #require(dead.out != options.out)
             let second = try Run(dead)
             var told = 0

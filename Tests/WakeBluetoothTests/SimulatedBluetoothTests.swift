@@ -731,7 +731,8 @@ struct SimulatedBluetoothTests {
             try air.radio.arm(fault: "nothing", device: "belt", at: .zero)
         }
         #expect(fault?.message.contains("late, drop, stale") == true)
-        #expect(throws: SourceFailure.self) {
+        let characteristic = "device belt has no characteristic 2A00; its file names them"
+        #expect(throws: SourceFailure(.unknown, characteristic)) {
             try air.radio.simulateNotification(device: "belt", characteristic: "2A00", value: [], at: .zero)
         }
     }

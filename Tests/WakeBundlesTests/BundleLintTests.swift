@@ -75,6 +75,8 @@ struct BundleLintTests {
     )
     func unknownFact(fact: String) {
         let text = "rule\twhen\tfinding\tremedy\nMODE-2\t\(fact)\tf\tr\n"
-        #expect(throws: TableError.self) { try BundleLint.rows(Array(text.utf8)) }
+        #expect(throws: TableError("lint.tsv", line: 2, "there is no fact \(fact)")) {
+            try BundleLint.rows(Array(text.utf8))
+        }
     }
 }

@@ -171,10 +171,15 @@ struct AppBundleTests {
     func missing() throws {
         let folder = try Folder()
         let path = try folder.bundle(plist: nil)
-        #expect(throws: BundleError.self) { try AppBundle.read(path) }
-        #expect(throws: BundleError.self) { try AppBundle.read(folder.path + "/Nobody.app") }
-        #expect(throws: BundleError.self) { try AppBundle.read(folder.path) }
-        #expect(throws: BundleError.self) { try AppBundle.read("") }
+        var error = #expect(throws: BundleError.self) { try AppBundle.read(path) }
+        #expect(error?.description == "\(path): Info.plist: no such file; expected a property list, XML or binary")
+        for nobody in [folder.path + "/Nobody.app", ""] {
+            error = #expect(throws: BundleError.self) { try AppBundle.read(nobody) }
+            #expect(error?.description == "\(nobody): no such folder; expected an app bundle such as Heart.app")
+        }
+        error = #expect(throws: BundleError.self) { try AppBundle.read(folder.path) }
+        let name = try #require(folder.path.split(separator: "/").last)
+        #expect(error?.description == "\(folder.path): a folder named '\(name)'; expected a name ending in .app")
     }
 
     @Test("An executable behind a link that leaves the bundle is refused")
@@ -216,7 +221,8 @@ struct AppBundleTests {
         let text =
             "<plist>" + String(repeating: "<array>", count: depth) + String(repeating: "</array>", count: depth)
             + "</plist>"
-        #expect(throws: BundleError.self) { try AppBundle.read(try folder.bundle(plist: Data(text.utf8))) }
+        var error = #expect(throws: BundleError.self) { try AppBundle.read(try folder.bundle(plist: Data(text.utf8))) }
+        #expect(error?.found == "neither XML nor a binary list")
         // Each object an array with the next as its one member; references of four bytes.
         var bytes = Array("bplist00".utf8)
         var offsets: [Int] = []
@@ -232,7 +238,8 @@ struct AppBundleTests {
         for number in [offsets.count, 0, table] {
             bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
         }
-        #expect(throws: BundleError.self) { try AppBundle.read(try folder.bundle(plist: Data(bytes))) }
+        error = #expect(throws: BundleError.self) { try AppBundle.read(try folder.bundle(plist: Data(bytes))) }
+        #expect(error?.found == "more than 64 levels of nesting")
     }
 
     /// A binary list whose objects are given with one byte a reference and the first of them on top.
@@ -298,11 +305,12 @@ struct AppBundleTests {
         let folder = try Folder()
         let path = try folder.bundle(plist: nil)
         try #require(makePipe(path + "/Info.plist"))
-        let error = #expect(throws: BundleError.self) { try AppBundle.read(path) }
+        var error = #expect(throws: BundleError.self) { try AppBundle.read(path) }
         #expect(error?.found == "a pipe")
         let other = try folder.bundle("Other.app", plist: nil)
         try FileManager.default.createDirectory(atPath: other + "/Info.plist", withIntermediateDirectories: true)
-        #expect(throws: BundleError.self) { try AppBundle.read(other) }
+        error = #expect(throws: BundleError.self) { try AppBundle.read(other) }
+        #expect(error?.found == "a folder")
     }
 }
 

@@ -92,7 +92,8 @@ struct BusTests {
     func forgotten() throws {
         try withEcho { bus, client, server in
             let answer = try ask(bus, client, BusCall(server, "/echo", "a.b", "Forget"))
-            #expect(throws: BusError.self) { try answer.get() }
+            let silence = BusError(name: "org.freedesktop.DBus.Error.NoReply", message: "nobody answered Forget")
+            #expect(answer == .failure(silence))
         }
     }
 
@@ -100,9 +101,17 @@ struct BusTests {
     func unmakeable() throws {
         try withEcho { bus, client, server in
             let wrongPath = try ask(bus, client, BusCall(server, "no path", "a.b", "Echo"))
-            #expect(throws: BusError.self) { try wrongPath.get() }
+            let refused = BusError(
+                name: "org.freedesktop.DBus.Error.Failed",
+                message: "sd_bus_message_new_method_call: Invalid argument"
+            )
+            #expect(wrongPath == .failure(refused))
             let zero = try ask(bus, client, BusCall(server, "/echo", "a.b", "Echo", [.string("a\u{0}b")]))
-            #expect(throws: BusError.self) { try zero.get() }
+            let malformed = BusError(
+                name: "org.freedesktop.DBus.Error.InvalidArgs",
+                message: "a string with a zero byte"
+            )
+            #expect(zero == .failure(malformed))
         }
     }
 
@@ -185,14 +194,16 @@ struct BusTests {
         let daemon = "org.freedesktop.DBus"
         let answer = try Bus.ask(.address(bus.address), BusCall(daemon, "/", daemon, "NameHasOwner", [.string(daemon)]))
         #expect(answer == [.bool(true)])
-        #expect(throws: BusError.self) {
+        let error = #expect(throws: BusError.self) {
             try Bus.ask(.address(bus.address), BusCall("org.bluez", "/", "a.b", "C"))
         }
+        #expect(error?.name == "org.freedesktop.DBus.Error.ServiceUnknown")
     }
 
     @Test("No bus at the address is an error that says so")
     func noBus() throws {
         let loop = try EventLoop()
-        #expect(throws: BusError.self) { try Bus(.address("unix:path=/nonexistent/bus"), on: loop) }
+        let error = #expect(throws: BusError.self) { try Bus(.address("unix:path=/nonexistent/bus"), on: loop) }
+        #expect(error?.message == "sd_bus_start: No such file or directory")
     }
 }

@@ -135,11 +135,14 @@ struct CallLiftTests {
     @Test("A capture that is cut anywhere is read as far as it goes")
     func cuts() throws {
         let bytes = try Captures.bytes("call.pcapng")
+        var before = 0
         for length in 0..<bytes.count {
             let reading = CallReading()
             var source = CaptureBytes(Array(bytes[..<length]), file: "cut")
             guard let format = CaptureFormat.detect(&source) else { continue }
-            try? reading.read(&source, format)
+            do throws(CaptureDamage) { try reading.read(&source, format) } catch { #expect(error.offset <= length) }
+            #expect(reading.recordCount >= before, "\(length) bytes")
+            before = reading.recordCount
             for call in reading.calls { _ = CallServerLift(call, start: reading.first ?? 0) }
         }
     }

@@ -254,7 +254,8 @@ struct AnswerTests {
         let bytes = [UInt8](try Data(contentsOf: Self.folder.appending(path: "everything.yaml")))
         var random = Scrambler(seed: seed)
         for _ in 0..<800 {
-            guard let device = try? BluetoothPeripheral.parse(random.scramble(bytes), file: "x.yaml") else { continue }
+            let read = damaged(random.scramble(bytes), of: "x.yaml") { try BluetoothPeripheral.parse($0, file: $1) }
+            guard let device = read else { continue }
             var machine = BluetoothAnswerMachine(device.answers, mtu: device.mtu)
             for rule in 0..<8 {
                 _ = machine.answer(.write([UInt8(rule) << 4, 0x0f, 1]), of: 0, at: .zero) { _ in true }

@@ -104,13 +104,31 @@ struct AudioDeviceTests {
     @Test(
         "Steps about sound that make no sense are refused",
         arguments: [
-            ("modes: [audio]", "sound: a, do: play"), ("audio: {}", "sound: a, do: dance"),
-            ("audio: {}", "sound: a, do: stall"), ("audio: {}", "sound: a, do: play, for: 1s"),
-            ("audio: {plays: false}", "sound: a, do: play"), ("audio: {category: loud}", "call: begin"),
-            ("audio: {}", "call: wait"), ("audio: {}", "authorize: a, microphone: maybe"),
+            ("modes: [audio]", "sound: a, do: play", "5: 'a'; expected a scripted app with 'audio'"),
+            (
+                "audio: {}", "sound: a, do: dance",
+                "5: unknown act 'dance'; expected one of play, stop, tone, silence, stall"
+            ),
+            ("audio: {}", "sound: a, do: stall", "5: a step without 'for'; expected 'for'"),
+            ("audio: {}", "sound: a, do: play, for: 1s", "5: 'for' beside 'play' in a step; expected one of the two"),
+            (
+                "audio: {plays: false}", "sound: a, do: play",
+                "3: a use of sound that neither plays nor records; expected one of both"
+            ),
+            (
+                "audio: {category: loud}", "call: begin",
+                "3: unknown category 'loud'; expected one of ambient, solo-ambient, playback, record, "
+                    + "play-and-record, multi-route"
+            ),
+            ("audio: {}", "call: wait", "5: unknown change of a call 'wait'; expected one of begin, end"),
+            (
+                "audio: {}", "authorize: a, microphone: maybe",
+                "5: unknown permission 'maybe'; expected one of granted, denied"
+            ),
         ]
     )
-    func refusesSteps(app: String, step: String) {
-        #expect(throws: FileError.self) { try scenario(app, step) }
+    func refusesSteps(app: String, step: String, line: String) {
+        let error = #expect(throws: FileError.self) { try scenario(app, step) }
+        #expect(error?.description == "s.yaml:" + line)
     }
 }

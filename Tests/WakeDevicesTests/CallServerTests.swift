@@ -88,7 +88,9 @@ struct CallServerTests {
     @Test("A file cut anywhere is read or refused, and never stops the program")
     func cut() {
         let bytes = Array(plain.utf8)
-        for length in bytes.indices { _ = try? CallServer.parse(Array(bytes[..<length]), file: "server.yaml") }
+        for length in bytes.indices {
+            damaged(Array(bytes[..<length]), of: "server.yaml") { try CallServer.parse($0, file: $1) }
+        }
     }
 
     @Test("Poured bytes are told by their place, however they are taken")

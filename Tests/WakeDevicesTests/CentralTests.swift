@@ -112,8 +112,9 @@ struct CentralTests {
     @Test("A device file cut at each byte, or scrambled, never crashes")
     func cut() throws {
         let bytes = Array(plain.utf8)
-        for length in bytes.indices { _ = try? BluetoothCentral.parse(Array(bytes[..<length]), file: "reader.yaml") }
         var random = Scrambler(seed: 5)
-        for _ in 0..<1500 { _ = try? BluetoothCentral.parse(random.scramble(bytes), file: "reader.yaml") }
+        let cut = bytes.indices.map { Array(bytes[..<$0]) }
+        let scrambled = (0..<1500).map { _ in random.scramble(bytes) }
+        for other in cut + scrambled { damaged(other, of: "reader.yaml") { try BluetoothCentral.parse($0, file: $1) } }
     }
 }

@@ -135,7 +135,9 @@ struct ExternalAccessoryTests {
     func scrambled(seed: UInt64) {
         let bytes = Array(plain.utf8)
         var random = Scrambler(seed: seed)
-        for _ in 0..<1500 { _ = try? ExternalAccessory.parse(random.scramble(bytes), file: "dock.yaml") }
+        for _ in 0..<1500 {
+            damaged(random.scramble(bytes), of: "dock.yaml") { try ExternalAccessory.parse($0, file: $1) }
+        }
     }
 
     @Test("Every shipped device file is read")

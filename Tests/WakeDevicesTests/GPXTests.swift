@@ -70,8 +70,10 @@ struct GPXTests {
 
     @Test("A file without a place is refused")
     func empty() {
-        #expect(throws: FileError.self) { try parse(gpx("")) }
-        #expect(throws: FileError.self) { try parse("") }
+        for text in [gpx(""), ""] {
+            let error = #expect(throws: FileError.self) { try parse(text) }
+            #expect(error?.description == "way.gpx:1: no place; expected a track, a route or a waypoint")
+        }
     }
 
     @Test("A file that declares entities is refused before they are expanded")
@@ -81,12 +83,16 @@ struct GPXTests {
             <!DOCTYPE gpx [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;">]>
             <gpx><wpt lat="1" lon="2"><name>&c;</name></wpt></gpx>
             """
-        let error = #expect(throws: FileError.self) { try parse(text) }
+        var error = #expect(throws: FileError.self) { try parse(text) }
         #expect(error?.line == 2)
         #expect(error?.found == "a declaration <!DOCTYPE")
         let outside =
             "<!DOCTYPE gpx [<!ENTITY a SYSTEM \"file:///etc/passwd\">]><gpx><wpt lat='1' lon='2'>&a;</wpt></gpx>"
-        #expect(throws: FileError.self) { try parse(outside) }
+        error = #expect(throws: FileError.self) { try parse(outside) }
+        #expect(
+            error?.description
+                == "way.gpx:1: a declaration <!DOCTYPE; expected GPX without declarations of its own"
+        )
     }
 
     /// The bytes of a text in UTF-16, with a byte order mark.
@@ -111,11 +117,17 @@ struct GPXTests {
         arguments: ["ISO-8859-1", "UTF-7", "US-ASCII", "EBCDIC-CP-US", "utf-16", "", "UTF-32"]
     )
     func otherEncodings(name: String) {
-        let error = #expect(throws: FileError.self) { try parse(track.replacing("UTF-8", with: name)) }
+        var error = #expect(throws: FileError.self) { try parse(track.replacing("UTF-8", with: name)) }
         #expect(error?.line == 1)
         #expect(error?.found == "the encoding '\(name.lowercased())' in a file that is utf-8")
-        #expect(throws: FileError.self) { try GPXFile.parse(Self.wide(track, big: true), file: "way.gpx") }
-        #expect(throws: FileError.self) { try parse(track.replacing("encoding=\"UTF-8\"", with: "encoding=UTF-7")) }
+        error = #expect(throws: FileError.self) { try GPXFile.parse(Self.wide(track, big: true), file: "way.gpx") }
+        #expect(error?.line == 1)
+        #expect(error?.found == "the encoding 'utf-8' in a file that is utf-16")
+        error = #expect(throws: FileError.self) {
+            try parse(track.replacing("encoding=\"UTF-8\"", with: "encoding=UTF-7"))
+        }
+        #expect(error?.line == 1)
+        #expect(error?.found == "the encoding '' in a file that is utf-8")
     }
 
     @Test("Entities that UTF-7 hides are not expanded")
@@ -136,14 +148,18 @@ struct GPXTests {
     func instructions(instruction: String) throws {
         let text = "<gpx>\(instruction)<wpt lat='1' \n lon='2'>\(instruction)</wpt></gpx>"
         #expect(try GPXFile.parse(Array(text.utf8), file: "a.gpx").points.map(\.place.latitude) == [1])
-        #expect(throws: FileError.self) { try GPXFile.parse(Array("<gpx><?m".utf8), file: "a.gpx") }
+        let error = #expect(throws: FileError.self) { try GPXFile.parse(Array("<gpx><?m".utf8), file: "a.gpx") }
+        #expect(error?.description == "a.gpx:1: text that is no well-formed XML; expected a GPX 1.1 file")
     }
 
     @Test("UTF-16 cut in a character, and a zero byte, are refused")
     func brokenEncodings() {
         let text = Self.wide(track.replacing("UTF-8", with: "UTF-16"), big: false)
-        #expect(throws: FileError.self) { try GPXFile.parse(text.dropLast(), file: "way.gpx") }
-        #expect(throws: FileError.self) { try GPXFile.parse([0xff, 0xfe, 0x00, 0xd8], file: "way.gpx") }
+        for bytes in [Array(text.dropLast()), [0xff, 0xfe, 0x00, 0xd8]] {
+            let error = #expect(throws: FileError.self) { try GPXFile.parse(bytes, file: "way.gpx") }
+            let line = "way.gpx:1: bytes that are no UTF-16; expected a GPX 1.1 file in UTF-8 or UTF-16"
+            #expect(error?.description == line)
+        }
         let error = #expect(throws: FileError.self) { try parse(track.replacing("520.5", with: "52\0")) }
         #expect(error.map { "\($0)" } == "way.gpx:6: a zero byte; expected text")
     }
@@ -151,8 +167,14 @@ struct GPXTests {
     @Test("A GPX file cut at each byte, and scrambled, never crashes")
     func cut() {
         let bytes = Array(track.utf8)
-        for length in bytes.indices { _ = try? GPXFile.parse(Array(bytes[..<length]), file: "way.gpx") }
+        for length in bytes.indices {
+            #expect((try? GPXFile.parse(Array(bytes[..<length]), file: "way.gpx")) == nil, "\(length) bytes")
+        }
         var random = Scrambler(seed: 3)
-        for _ in 0..<3_000 { _ = try? GPXFile.parse(random.scramble(bytes), file: "way.gpx") }
+        for _ in 0..<3_000 {
+            guard let read = try? GPXFile.parse(random.scramble(bytes), file: "way.gpx") else { continue }
+            let places = read.points.map(\.place)
+            #expect(!places.isEmpty && places.allSatisfy { Coordinate(checking: $0.latitude, $0.longitude) == $0 })
+        }
     }
 }

@@ -69,8 +69,10 @@ struct InputFileTests {
         defer { clean() }
         let pipe = folder + "/pipe"
         try #require(makePipe(pipe))
-        #expect(throws: FileError.self) { try Scenario.load(file: pipe) }
-        #expect(throws: FileError.self) { try DeviceFile.load(file: pipe) }
+        var error = #expect(throws: FileError.self) { try Scenario.load(file: pipe) }
+        #expect(error?.description == "\(pipe): a pipe; expected a readable file")
+        error = #expect(throws: FileError.self) { try DeviceFile.load(file: pipe) }
+        #expect(error?.description == "\(pipe): a pipe; expected a readable file")
         for track in ["gpx: pipe\nspeed: 1m/s", "nmea: pipe"] {
             let file = folder + "/track.yaml"
             try Data("device: location-track\n\(track)\n".utf8).write(to: URL(filePath: file))
@@ -80,7 +82,7 @@ struct InputFileTests {
         let scenario = folder + "/scenario.yaml"
         let text = "scenario: a\ndevices: [{file: pipe, name: belt}]\napps: []\n"
         try Data(text.utf8).write(to: URL(filePath: scenario))
-        let error = #expect(throws: FileError.self) { try Scenario.load(file: scenario) }
+        error = #expect(throws: FileError.self) { try Scenario.load(file: scenario) }
         #expect(error?.found == "a pipe")
     }
 }

@@ -161,11 +161,12 @@ struct LocationTrackTests {
     func cut() {
         let bytes = Array(plain.utf8)
         func none(_ path: String) throws(FileError) -> [UInt8] { [] }
-        for length in bytes.indices {
-            _ = try? LocationTrack.parse(Array(bytes[..<length]), file: "t.yaml", read: none)
-        }
         var random = Scrambler(seed: 9)
-        for _ in 0..<2_000 { _ = try? LocationTrack.parse(random.scramble(bytes), file: "t.yaml", read: none) }
+        let cut = bytes.indices.map { Array(bytes[..<$0]) }
+        let scrambled = (0..<2_000).map { _ in random.scramble(bytes) }
+        for other in cut + scrambled {
+            damaged(other, of: "t.yaml") { try LocationTrack.parse($0, file: $1, read: none) }
+        }
     }
 
     @Test("Every shipped track is read")

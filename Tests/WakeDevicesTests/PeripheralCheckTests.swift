@@ -83,8 +83,13 @@ struct PeripheralCheckTests {
     @Test("The table of guidelines refuses a row that is none, and a guideline without one")
     func table() {
         let head = "guideline\tedition\tsection\tsays\tremedy\n"
-        for rows in ["ADG-0\tapple\ta\tb\tc\n", ""] {
-            #expect(throws: TableError.self) { try PeripheralGuideline.rows(Array((head + rows).utf8)) }
+        let rows = PeripheralGuideline.allCases.map { "\($0.rawValue)\tapple\ta\tb\tc\n" }
+        let more = head + rows.joined() + "ADG-0\tapple\ta\tb\tc\n"
+        #expect(throws: TableError("guidelines.tsv", line: rows.count + 2, "there is no ADG-0")) {
+            try PeripheralGuideline.rows(Array(more.utf8))
+        }
+        #expect(throws: TableError("guidelines.tsv", line: 2, "there is no row for ADG-1")) {
+            try PeripheralGuideline.rows(Array(head.utf8))
         }
     }
 }

@@ -25,9 +25,22 @@ struct PushFileTests {
 
     @Test(
         "What is no push is refused in a line",
-        arguments: ["", "[]", "{}", #"{"aps":1}"#, #"{"Simulator Target Bundle":7,"aps":{}}"#, "{\"aps\":{}"]
+        arguments: [
+            ("", #"something else; expected a JSON object, as in {"aps": {"alert": "Hello"}}"#),
+            ("[]", #"something else; expected a JSON object, as in {"aps": {"alert": "Hello"}}"#),
+            ("{\"aps\":{}", #"something else; expected a JSON object, as in {"aps": {"alert": "Hello"}}"#),
+            ("{}", "a push without 'aps'; expected an object of that name"),
+            (#"{"aps":1}"#, "a push without 'aps'; expected an object of that name"),
+            (
+                #"{"Simulator Target Bundle":7,"aps":{}}"#,
+                "a 'Simulator Target Bundle' that is no text; expected the bundle identifier of an app"
+            ),
+        ]
     )
-    func refused(text: String) { #expect(throws: FileError.self) { try file(text) } }
+    func refused(text: String, line: String) {
+        let error = #expect(throws: FileError.self) { try file(text) }
+        #expect(error?.description == "x.apns: " + line)
+    }
 
     @Test("A step says payload and headers; type and priority follow from the payload")
     func step() throws {
@@ -47,12 +60,28 @@ struct PushFileTests {
     @Test(
         "A step without a payload, without an app, or with a header that is none is refused",
         arguments: [
-            "{app: a}", "{payload: {aps: {}}}", "{app: a, payload: {}}", "{app: a, payload: {aps: {}}, priority: 7}",
-            "{app: a, payload: {aps: {}}, type: quiet}", "{app: a, payload: {aps: {}}, expires: soon}",
-            "{app: a, file: nowhere.apns}",
+            ("{app: a}", "a push without a payload; expected one of file, payload"),
+            (
+                "{payload: {aps: {}}}",
+                "a push for no app; expected 'app', or a file with 'Simulator Target Bundle'"
+            ),
+            ("{app: a, payload: {}}", "a mapping; expected a payload such as {aps: {content-available: 1}}"),
+            ("{app: a, payload: {aps: {}}, priority: 7}", "unknown priority '7'; expected '1'"),
+            (
+                "{app: a, payload: {aps: {}}, type: quiet}",
+                "unknown type of push 'quiet'; expected one of alert, background, voip"
+            ),
+            (
+                "{app: a, payload: {aps: {}}, expires: soon}",
+                "'soon'; expected a time such as 250ms, 30s, 15m, 2h, 1h30m, T+01:30:00 or 0"
+            ),
+            ("{app: a, file: nowhere.apns}", "no push 'nowhere.apns'; expected it in ."),
         ]
     )
-    func stepRefused(step: String) { #expect(throws: FileError.self) { try sent(step) } }
+    func stepRefused(step: String, line: String) {
+        let error = #expect(throws: FileError.self) { try sent(step) }
+        #expect(error?.description == "s.yaml:3: " + line)
+    }
 
     @Test("A scripted app says what it does about pushes")
     func use() throws {

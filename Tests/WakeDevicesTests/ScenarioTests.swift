@@ -95,15 +95,20 @@ struct ScenarioTests {
     @Test("A service of an app has no notifications of its own, and authorisations are words")
     func badPeripheralApp() {
         let entry =
-            "{service: 180F, characteristics: [{uuid: 2A19, properties: [notify], notifications: [{after: 1s, value: \"50\"}]}]}"
-        #expect(throws: FileError.self) {
+            "{service: 180F, characteristics: [{uuid: 2A19, properties: [notify], notifications: [{after: 1s, values: [\"50\"]}]}]}"
+        var error = #expect(throws: FileError.self) {
             try parse("scenario: x\napps:\n  - {scripted: a.b, peripheral: {services: [\(entry)]}}\nuntil: T+00:00:01")
         }
-        #expect(throws: FileError.self) {
+        let notified =
+            "notifications in a service of an app; expected none: a central is sent the value when it subscribes"
+        #expect(error?.description == "\(file):3: " + notified)
+        error = #expect(throws: FileError.self) {
             try parse(
                 "scenario: x\napps:\n  - {scripted: a.b, authorizations: {bluetooth: perhaps}}\nuntil: T+00:00:01"
             )
         }
+        let perhaps = "unknown authorization 'perhaps'; expected one of allowed, denied, restricted"
+        #expect(error?.description == "\(file):3: " + perhaps)
     }
 
     @Test("A scenario is read whole, with every name resolved")
@@ -317,14 +322,18 @@ struct ScenarioTests {
     @Test("A scenario cut at each byte never crashes")
     func cut() {
         let bytes = Array(night.utf8)
-        for length in bytes.indices { _ = try? Scenario.parse(Array(bytes[..<length]), file: file, files: files()) }
+        for length in bytes.indices {
+            damaged(Array(bytes[..<length]), of: file) { try Scenario.parse($0, file: $1, files: files()) }
+        }
     }
 
     @Test("A scrambled scenario never crashes", arguments: 1...4)
     func scrambled(seed: UInt64) {
         let bytes = Array(night.utf8)
         var random = Scrambler(seed: seed)
-        for _ in 0..<500 { _ = try? Scenario.parse(random.scramble(bytes), file: file, files: files()) }
+        for _ in 0..<500 {
+            damaged(random.scramble(bytes), of: file) { try Scenario.parse($0, file: $1, files: files()) }
+        }
     }
 
     @Test("Every shipped scenario is read")

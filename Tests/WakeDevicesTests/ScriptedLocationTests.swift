@@ -49,22 +49,45 @@ struct ScriptedLocationTests {
     @Test(
         "A use that makes no sense is refused with the line",
         arguments: [
-            "{regions: [{identifier: home, latitude: 91, longitude: 0, radius: 5m}]}",
-            "{regions: [{identifier: home, latitude: 1, longitude: 0}]}",
-            "{regions: [{identifier: home, latitude: 1, longitude: 0, radius: 5}]}",
-            "{beacons: [{identifier: shop, uuid: f7826da6-4fa2-4e98-8024-bc5b71e0893e, minor: 1}]}",
-            "{beacons: [{identifier: shop, uuid: nonsense}]}",
-            "{authorization: sometimes}",
-            "{region: []}",
-            """
-            regions:
-              - {identifier: home, latitude: 1, longitude: 0, radius: 5m}
-              - {identifier: home, latitude: 2, longitude: 0, radius: 5m}
-            """,
+            (
+                "{regions: [{identifier: home, latitude: 91, longitude: 0, radius: 5m}]}",
+                "1: '91'; expected a latitude in degrees from -90 to 90"
+            ),
+            (
+                "{regions: [{identifier: home, latitude: 1, longitude: 0}]}",
+                "1: a region without 'radius'; expected 'radius'"
+            ),
+            (
+                "{regions: [{identifier: home, latitude: 1, longitude: 0, radius: 5}]}",
+                "1: '5'; expected a length such as 5m or 1.5km, from 1m to 10000000m"
+            ),
+            (
+                "{beacons: [{identifier: shop, uuid: f7826da6-4fa2-4e98-8024-bc5b71e0893e, minor: 1}]}",
+                "1: a minor without a major; expected both, or the major alone"
+            ),
+            (
+                "{beacons: [{identifier: shop, uuid: nonsense}]}",
+                "1: 'nonsense'; expected a UUID of 4, 8 or 36 characters such as 180D"
+            ),
+            (
+                "{authorization: sometimes}",
+                "1: unknown authorization 'sometimes'; expected one of not-determined, restricted, denied, "
+                    + "when-in-use, always"
+            ),
+            ("{region: []}", "1: unknown key 'region' in a use of location; expected 'regions'"),
+            (
+                """
+                regions:
+                  - {identifier: home, latitude: 1, longitude: 0, radius: 5m}
+                  - {identifier: home, latitude: 2, longitude: 0, radius: 5m}
+                """,
+                "3: a second region 'home'; expected another identifier"
+            ),
         ]
     )
-    func nonsense(text: String) {
-        #expect(throws: FileError.self) { try use(text) }
+    func nonsense(text: String, line: String) {
+        let error = #expect(throws: FileError.self) { try use(text) }
+        #expect(error?.description == "/places.yaml:" + line)
     }
 
     private func scenario(_ app: String, _ step: String) throws -> Scenario {
@@ -98,12 +121,31 @@ struct ScriptedLocationTests {
     @Test(
         "LOC-10: an answer that nobody can give is refused with the line",
         arguments: [
-            "authorize: a, background-location: denied", "authorize: a, location: provisional-always",
-            "authorize: a, location: always, background-location: always",
-            "authorize: a, microphone: denied, background-location: always", "launch: a, background-location: always",
+            (
+                "authorize: a, background-location: denied",
+                "unknown answer 'denied'; expected one of always, when-in-use"
+            ),
+            (
+                "authorize: a, location: provisional-always",
+                "unknown authorization 'provisional-always'; expected one of not-determined, restricted, denied, "
+                    + "when-in-use, always"
+            ),
+            (
+                "authorize: a, location: always, background-location: always",
+                "'background-location' beside 'location' in a step; expected one of the two"
+            ),
+            (
+                "authorize: a, microphone: denied, background-location: always",
+                "'background-location' beside 'microphone' in a step; expected one of the two"
+            ),
+            (
+                "launch: a, background-location: always",
+                "'background-location' beside 'launch' in a step; expected one of the two"
+            ),
         ]
     )
-    func wrongAnswer(step: String) {
-        #expect(throws: FileError.self) { try scenario("", step) }
+    func wrongAnswer(step: String, line: String) {
+        let error = #expect(throws: FileError.self) { try scenario("", step) }
+        #expect(error?.description == "/home.yaml:5: " + line)
     }
 }

@@ -328,13 +328,15 @@ struct SimulatedAccessoriesTests {
         try bench.port.simulateDetach(device: "dock", origin: .none, at: bench.now)
         try bench.port.simulateAttach(device: "dock", origin: .none, at: bench.now)
         #expect(bench.port.accessories.map(\.connection) == [2])
-        #expect(throws: SourceFailure.self) {
+        #expect(throws: SourceFailure(.unknown, "no accessory 'dog'")) {
             try bench.port.simulateAttach(device: "dog", origin: .none, at: bench.now)
         }
-        #expect(throws: SourceFailure.self) {
+        #expect(throws: SourceFailure(.unknown, "dock offers no protocol 'com.example.x'")) {
             try bench.port.simulateSend(device: "dock", protocolName: "com.example.x", value: [], at: bench.now)
         }
-        #expect(throws: SourceFailure.self) { try bench.port.arm(fault: "x", device: "dock", at: bench.now) }
+        #expect(throws: SourceFailure(.unknown, "dock has no fault 'x'")) {
+            try bench.port.arm(fault: "x", device: "dock", at: bench.now)
+        }
     }
 
     @Test("SYS-2: connecting anew ends the sessions of before, and gives new numbers")

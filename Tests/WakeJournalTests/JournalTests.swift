@@ -137,7 +137,10 @@ struct JournalTests {
         try journal.append(delivery)
         try journal.commit()
         try journal.begin()
-        #expect(throws: JournalError.self) { try journal.append(delivery) }
+        let columns = "deliveries.event, deliveries.app, deliveries.manager, deliveries.generation"
+        #expect(throws: JournalError(.damaged("UNIQUE constraint failed: \(columns)"), path: place.path)) {
+            try journal.append(delivery)
+        }
     }
 
     @Test("A run that finished says so")
@@ -254,7 +257,8 @@ struct JournalFailureTests {
     @Test("A folder that is not there is refused with the system's words")
     func noFolder() {
         let path = place.folder.path + "/none/journal.sqlite"
-        #expect(throws: JournalError.self) { try SQLiteJournal(creating: path, meta: .example) }
+        let words = "cannot open \(path).lock: No such file or directory"
+        #expect(throws: JournalError(.system(words), path: path)) { try SQLiteJournal(creating: path, meta: .example) }
     }
 
     @Test(
@@ -291,7 +295,8 @@ struct JournalFailureTests {
                 bytes[100 + Int(state >> 33) % (bytes.count - 100)] = UInt8(truncatingIfNeeded: state >> 20)
             }
             try bytes.write(to: URL(fileURLWithPath: folder.path))
-            _ = try? SQLiteJournal(opening: folder.path).recover()
+            guard let recovery = try? SQLiteJournal(opening: folder.path).recover() else { continue }
+            #expect(recovery.meta == .example)
         }
     }
 
@@ -302,7 +307,9 @@ struct JournalFailureTests {
         journal = nil
         let bytes = try Data(contentsOf: URL(fileURLWithPath: place.path))
         try bytes.prefix(length).write(to: URL(fileURLWithPath: place.path))
-        #expect(throws: JournalError.self) { try SQLiteJournal(opening: place.path).recover() }
+        // The first 100 bytes say what the file is, and how long.
+        let kind: JournalError.Kind = length < 100 ? .notAJournal : .damaged("database disk image is malformed")
+        #expect(throws: JournalError(kind, path: place.path)) { try SQLiteJournal(opening: place.path).recover() }
     }
 
     @Test("A turn can be begun again after it was rolled back")

@@ -292,7 +292,10 @@ struct GPSDLocationTests {
                 default: bytes.insert(contentsOf: bytes[place..<min(bytes.count, place + below(60))], at: place)
                 }
             }
-            _ = GPSDLine(bytes)
+            guard case .fix(let point)? = GPSDLine(bytes) else { continue }
+            let place = point.place
+            #expect(Coordinate(checking: place.latitude, place.longitude) == place)
+            #expect((0...360).contains(point.course ?? 0) && (point.horizontalAccuracy ?? 0) >= 0)
         }
     }
 }

@@ -138,13 +138,22 @@ struct SimulatedNotificationsTests {
             .notification(.show(app, .init(identifier: tea, content: content, sound: .none, at: .zero))),
             at: .zero
         )
-        #expect(throws: SourceFailure.self) { try screen.tap("coffee", of: app, called: "cook", .none) }
-        #expect(throws: SourceFailure.self) { try screen.tap("tea", of: AppID(4), called: "other", .none) }
+        func unseen(_ what: String) -> SourceFailure {
+            SourceFailure(.unknown, "the user sees no notification " + what)
+        }
+        #expect(throws: unseen("'coffee' of cook; of it he sees tea")) {
+            try screen.tap("coffee", of: app, called: "cook", .none)
+        }
+        #expect(throws: unseen("'tea' of other; of it he sees none")) {
+            try screen.tap("tea", of: AppID(4), called: "other", .none)
+        }
         try screen.tap("tea", of: app, called: "cook", .none)
         #expect(reports.map(\.event.kind) == [.notificationTapped])
         #expect(reports.map(\.payload) == [.notification(content)])
         screen.carryOut(.notification(.withdraw(app, tea)), at: .zero)
-        #expect(throws: SourceFailure.self) { try screen.tap("tea", of: app, called: "cook", .none) }
+        #expect(throws: unseen("'tea' of cook; of it he sees none")) {
+            try screen.tap("tea", of: app, called: "cook", .none)
+        }
     }
 
     @Test("A screen read from a snapshot shows the same")

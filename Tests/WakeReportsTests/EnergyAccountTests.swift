@@ -81,7 +81,10 @@ struct EnergyAccountTests {
 
     @Test("A figure that is none is refused with its line", arguments: ["-1", "much", "1e9"])
     func refused(figure: String) {
-        let text = "charge\tunit\tsource\tmillijoules\tmeaning\nwake\twake\t\t\(figure)\tm\n"
-        #expect(throws: TableError.self) { try EnergyModel.rows(Array(text.utf8)) }
+        let rows = EnergyModel.Charge.allCases.map { "\($0)\twake\t\t\($0 == .wake ? figure : "1")\tm\n" }
+        let text = "charge\tunit\tsource\tmillijoules\tmeaning\n" + rows.joined()
+        #expect(throws: TableError("energy.tsv", line: 2, "millijoules: there is no \(figure)")) {
+            try EnergyModel.rows(Array(text.utf8))
+        }
     }
 }

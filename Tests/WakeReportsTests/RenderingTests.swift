@@ -149,7 +149,8 @@ struct RenderingTests {
             #expect(try RunResults(folder: folder) == each)
         }
         try Data("{}\n".utf8).write(to: fixture.folder.appending(path: RunResults.name))
-        #expect(throws: ReportError.self) { try RunResults(folder: folder) }
+        let foreign = ReportError(.foreign("not the results of a run"), path: "\(folder)/\(RunResults.name)")
+        #expect(throws: foreign) { try RunResults(folder: folder) }
     }
 
     @Test("Who has the results open while they are written again has them whole, as they were")

@@ -64,9 +64,10 @@ struct SnapshotTests {
         let snapshot = world.snapshot
         #expect(snapshot.count > 500)
         for length in 0..<snapshot.count {
-            #expect(throws: EncodingFault.self) {
+            let fault = #expect(throws: EncodingFault.self) {
                 _ = try Router(snapshot: Array(snapshot[..<length]), profile: .ios17)
             }
+            #expect(fault.map { $0.kind == .cut && $0.offset <= length } == true, "\(fault as Any) at \(length)")
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Testing
 import WakeSystem
@@ -37,6 +38,16 @@ struct MemoryStallsTests {
         .enabled(if: isCounted, "needs /proc/pressure/memory")
     )
     func taken() throws {
-        _ = try MemoryStalls(loop: try EventLoop()) {}
+        let loop = try EventLoop()
+        var told = 0
+        let pressure = try MemoryStalls(loop: loop) { told += 1 }
+        let files = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)
+        }
+        #expect(files.contains(MemoryStalls.file))
+        // The kernel calls a file ready at once that it was asked nothing through.
+        try loop.runOnce(timeout: 0)
+        #expect(told == 0)
+        withExtendedLifetime(pressure) {}
     }
 }

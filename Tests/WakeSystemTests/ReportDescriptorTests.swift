@@ -45,7 +45,11 @@ struct ReportDescriptorTests {
 
     @Test("Bytes that are cut off, scrambled or beyond the kernel's bounds are refused and crash nothing")
     func nonsense() {
-        for count in Self.keyboard.indices { _ = HIDReports(descriptor: Array(Self.keyboard[..<count])) }
+        // Each of its items has two bytes, but the last.
+        for count in Self.keyboard.indices {
+            let isRead = HIDReports(descriptor: Array(Self.keyboard[..<count])) != nil
+            #expect(isRead == count.isMultiple(of: 2), "\(count) bytes")
+        }
         for place in Self.keyboard.indices {
             for value in [0x00, 0x7F, 0xA4, 0xB4, 0xFE, 0xFF] as [UInt8] {
                 var scrambled = Self.keyboard
@@ -53,11 +57,15 @@ struct ReportDescriptorTests {
                 _ = HIDReports(descriptor: scrambled)
             }
         }
-        #expect(HIDReports(descriptor: [0x26, 0xff]) == nil)
-        #expect(HIDReports(descriptor: [0xFE, 4, 1]) == nil)
-        #expect(HIDReports(descriptor: [0xB4]) == nil)
-        #expect(HIDReports(descriptor: [0x85, 0]) == nil)
         #expect(HIDReports(descriptor: [0x77, 255, 255, 255, 255, 0x97, 255, 255, 255, 255, 0x81, 2]) == nil)
-        #expect(HIDReports(descriptor: [UInt8](repeating: 0xC0, count: 4_097)) == nil)
+        // What is refused, and the nearest that is not.
+        for (refused, taken) in [
+            ([0x26, 0xff], [0x26, 0xff, 0]), ([0xFE, 4, 1], [0xFE, 0, 1]), ([0xB4], [0xA4, 0xB4]),
+            ([0x85, 0], [0x85, 1]), ([0x76, 0, 1, 0x96, 1, 2, 0x81, 2], [0x76, 0, 1, 0x96, 0, 2, 0x81, 2]),
+            ([UInt8](repeating: 0xC0, count: 4_097), [UInt8](repeating: 0xC0, count: 4_096)),
+        ] as [([UInt8], [UInt8])] {
+            #expect(HIDReports(descriptor: refused) == nil)
+            #expect(HIDReports(descriptor: taken) != nil)
+        }
     }
 }

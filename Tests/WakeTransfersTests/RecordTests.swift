@@ -49,7 +49,9 @@ struct RecordTests {
     func commands() throws {
         // The packet is made by the client alone, so what a server hears is proved by the process's tests; nonsense is here.
         for text in ["", "{}", "[]", #"{"id":1}"#, #"{"id":1,"command":"start"}"#, #"{"id":-1,"command":"list"}"#] {
-            #expect(throws: TransferError.self) { try TransferCommand.read(Array(text.utf8)) }
+            #expect(throws: TransferError(.badCommand, "a packet that is no command"), "\(text)") {
+                try TransferCommand.read(Array(text.utf8))
+            }
         }
         let list = try TransferCommand.read(Array(#"{"id":3,"command":"list"}"#.utf8))
         #expect(list.id == 3 && list.command == .list)

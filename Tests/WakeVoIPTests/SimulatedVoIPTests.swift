@@ -99,8 +99,12 @@ struct SimulatedVoIPTests {
         }
         let listener = try Listener()
         let port = try serving("answers: []\n", listener)
-        #expect(throws: SourceFailure.self) { try port.arm(fault: "none", device: "sip", at: .zero) }
-        #expect(throws: SourceFailure.self) { try port.simulate(.close, device: "other", at: .zero) }
+        #expect(throws: SourceFailure(.unknown, "sip: has no fault 'none'")) {
+            try port.arm(fault: "none", device: "sip", at: .zero)
+        }
+        #expect(throws: SourceFailure(.unknown, "other: is no call server")) {
+            try port.simulate(.close, device: "other", at: .zero)
+        }
     }
 
     @Test("What a server pours comes whole and in order, as the app takes it, and garbage is the same each time")

@@ -50,21 +50,29 @@ struct AccessoryMessageTests {
     @Test(
         "What is out of range is refused",
         arguments: [
-            #"{"type":"accessory.open","manager":4,"session":5,"accessory":1}"#,
-            #"{"type":"accessory.open","manager":4,"session":-1,"accessory":1,"protocol":"a.b"}"#,
-            #"{"type":"accessory.close","manager":4}"#,
-            #"{"type":"accessory.list","manager":4}"#,
-            #"{"type":"accessory.fold","manager":4}"#,
+            (
+                #"{"type":"accessory.open","manager":4,"session":5,"accessory":1}"#,
+                WireError.missing(key: "protocol")
+            ),
+            (
+                #"{"type":"accessory.open","manager":4,"session":-1,"accessory":1,"protocol":"a.b"}"#,
+                .badValue(key: "session", expected: "a whole number from 0 to 4294967295")
+            ),
+            (#"{"type":"accessory.close","manager":4}"#, .missing(key: "session")),
+            (#"{"type":"accessory.list","manager":4}"#, .missing(key: "id")),
+            (#"{"type":"accessory.fold","manager":4}"#, .unknownType("accessory.fold")),
         ]
     )
-    func refused(packet: String) {
-        #expect(throws: WireError.self) { try AppMessage(decoding: Array(packet.utf8)) }
+    func refused(packet: String, error: WireError) {
+        #expect(throws: error) { try AppMessage(decoding: Array(packet.utf8)) }
     }
 
     @Test("A protocol's name has a longest length")
     func longName() {
         let longest = String(repeating: "a", count: WireLimits.protocolBytes)
         let packet = AppMessage.accessory(manager: 1, .open(session: 2, accessory: 3, protocolName: longest + "b"))
-        #expect(throws: WireError.self) { try AppMessage(decoding: packet.encode()) }
+        #expect(throws: WireError.badValue(key: "protocol", expected: "at most 155 bytes of text")) {
+            try AppMessage(decoding: packet.encode())
+        }
     }
 }

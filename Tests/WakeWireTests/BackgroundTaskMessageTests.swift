@@ -26,7 +26,7 @@ struct BackgroundTaskMessageTests {
         let packet = AppMessage.backgroundTask(request).encode()
         #expect(try AppMessage(decoding: packet) == .backgroundTask(request))
         for length in packet.indices {
-            #expect(throws: WireError.self) { try AppMessage(decoding: Array(packet[..<length])) }
+            #expect(throws: WireError.cut(packet, at: length)) { try AppMessage(decoding: Array(packet[..<length])) }
         }
     }
 
@@ -36,7 +36,7 @@ struct BackgroundTaskMessageTests {
         let packet = BenchMessage.deliver(delivery).encode()
         #expect(try BenchMessage(decoding: packet) == .deliver(delivery))
         for length in packet.indices {
-            #expect(throws: WireError.self) { try BenchMessage(decoding: Array(packet[..<length])) }
+            #expect(throws: WireError.cut(packet, at: length)) { try BenchMessage(decoding: Array(packet[..<length])) }
         }
     }
 
@@ -56,12 +56,16 @@ struct BackgroundTaskMessageTests {
         #expect(packet.count <= WireLimits.packetBytes)
         #expect(try BenchMessage(decoding: packet) == .reply(id: .max / 4_096, WireReply(tasks: all)))
         let more = BenchMessage.reply(id: 1, WireReply(tasks: Array(repeating: Self.cleaning, count: all.count + 1)))
-        #expect(throws: WireError.self) { try BenchMessage(decoding: more.encode()) }
+        #expect(throws: WireError.badValue(key: "tasks", expected: "at most 32 of them")) {
+            try BenchMessage(decoding: more.encode())
+        }
     }
 
     @Test("An identifier of no byte, and one that is too long, are refused", arguments: [0, 256])
     func identifiers(bytes: Int) {
         let packet = AppMessage.backgroundTask(.cancel(identifier: String(repeating: "a", count: bytes))).encode()
-        #expect(throws: WireError.self) { try AppMessage(decoding: packet) }
+        #expect(throws: WireError.badValue(key: "identifier", expected: "1 to 255 bytes of text")) {
+            try AppMessage(decoding: packet)
+        }
     }
 }

@@ -29,29 +29,59 @@ struct LocationMessageTests {
         let packet = message.encode()
         #expect(try AppMessage(decoding: packet) == message)
         for length in packet.indices {
-            #expect(throws: WireError.self) { try AppMessage(decoding: Array(packet[..<length])) }
+            #expect(throws: WireError.cut(packet, at: length)) { try AppMessage(decoding: Array(packet[..<length])) }
         }
     }
 
     @Test(
         "A request with a value that means nothing is refused",
         arguments: [
-            #"{"type":"location.monitor","manager":1}"#,
-            #"{"type":"location.monitor","manager":1,"region":{"identifier":"a"}}"#,
-            #"{"type":"location.monitor","manager":1,"region":{"identifier":"a","circle":{"latitude":90.5,"longitude":0,"radius":1}}}"#,
-            #"{"type":"location.monitor","manager":1,"region":{"identifier":"a","circle":{"latitude":0,"longitude":-180.5,"radius":1}}}"#,
-            #"{"type":"location.monitor","manager":1,"region":{"identifier":"a","circle":{"latitude":0,"longitude":0,"radius":-1}}}"#,
-            #"{"type":"location.monitor","manager":1,"region":{"identifier":"a","circle":{"latitude":0,"longitude":0,"radius":1e300}}}"#,
-            #"{"type":"location.monitor","manager":1,"region":{"identifier":"a","beacons":{"uuid":"180D"}}}"#,
-            #"{"type":"location.range","manager":1,"region":{"identifier":"a","beacons":{"uuid":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0","minor":1}}}"#,
-            #"{"type":"location.range","manager":1,"region":{"identifier":"a","beacons":{"uuid":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0","major":65536}}}"#,
-            #"{"type":"location.startUpdating","manager":1,"distanceFilter":-1}"#,
-            #"{"type":"location.deferUpdates","manager":1,"timeout":"long"}"#,
-            #"{"type":"location.requestState","manager":1,"region":7}"#,
+            (#"{"type":"location.monitor","manager":1}"#, WireError.missing(key: "region")),
+            (#"{"type":"location.monitor","manager":1,"region":{"identifier":"a"}}"#, .missing(key: "beacons")),
+            (
+                #"{"type":"location.monitor","manager":1,"region":{"identifier":"a","circle":{"latitude":90.5,"longitude":0,"radius":1}}}"#,
+                .badValue(key: "latitude", expected: "a number from -90.0 to 90.0")
+            ),
+            (
+                #"{"type":"location.monitor","manager":1,"region":{"identifier":"a","circle":{"latitude":0,"longitude":-180.5,"radius":1}}}"#,
+                .badValue(key: "longitude", expected: "a number from -180.0 to 180.0")
+            ),
+            (
+                #"{"type":"location.monitor","manager":1,"region":{"identifier":"a","circle":{"latitude":0,"longitude":0,"radius":-1}}}"#,
+                .badValue(key: "radius", expected: "a number from 0.0 to 1000000000.0")
+            ),
+            (
+                #"{"type":"location.monitor","manager":1,"region":{"identifier":"a","circle":{"latitude":0,"longitude":0,"radius":1e300}}}"#,
+                .badValue(key: "radius", expected: "a number from 0.0 to 1000000000.0")
+            ),
+            (
+                #"{"type":"location.monitor","manager":1,"region":{"identifier":"a","beacons":{"uuid":"180D"}}}"#,
+                .badValue(key: "uuid", expected: "a UUID of 36 characters")
+            ),
+            (
+                #"{"type":"location.range","manager":1,"region":{"identifier":"a","beacons":{"uuid":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0","minor":1}}}"#,
+                .missing(key: "major")
+            ),
+            (
+                #"{"type":"location.range","manager":1,"region":{"identifier":"a","beacons":{"uuid":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0","major":65536}}}"#,
+                .badValue(key: "major", expected: "a whole number from 0 to 65535")
+            ),
+            (
+                #"{"type":"location.startUpdating","manager":1,"distanceFilter":-1}"#,
+                .badValue(key: "distanceFilter", expected: "a number from 0.0 to 1000000000.0")
+            ),
+            (
+                #"{"type":"location.deferUpdates","manager":1,"timeout":"long"}"#,
+                .wrongType(key: "timeout", expected: "a number of seconds")
+            ),
+            (
+                #"{"type":"location.requestState","manager":1,"region":7}"#,
+                .wrongType(key: "region", expected: "a string")
+            ),
         ]
     )
-    func refused(packet: String) {
-        #expect(throws: WireError.self) { try AppMessage(decoding: Array(packet.utf8)) }
+    func refused(packet: String, error: WireError) {
+        #expect(throws: error) { try AppMessage(decoding: Array(packet.utf8)) }
     }
 
     @Test("A region's name may be as long as the document says, and no longer")
@@ -60,7 +90,9 @@ struct LocationMessageTests {
         let message = AppMessage.location(manager: 1, .requestState(region: longest))
         #expect(try AppMessage(decoding: message.encode()) == message)
         let longer = AppMessage.location(manager: 1, .requestState(region: longest + "e"))
-        #expect(throws: WireError.self) { try AppMessage(decoding: longer.encode()) }
+        #expect(throws: WireError.badValue(key: "region", expected: "at most 1024 bytes of text")) {
+            try AppMessage(decoding: longer.encode())
+        }
     }
 
     @Test("As many positions fit as the document says, and no more are read")
@@ -88,7 +120,9 @@ struct LocationMessageTests {
             return
         }
         #expect(positions.count == WireLimits.listed)
-        #expect(throws: WireError.self) { try BenchMessage(decoding: packet(WireLimits.listed + 1)) }
+        #expect(throws: WireError.badValue(key: "locations", expected: "at most 256 of them")) {
+            try BenchMessage(decoding: packet(WireLimits.listed + 1))
+        }
     }
 
     @Test("A launch for location says so, and another does not")

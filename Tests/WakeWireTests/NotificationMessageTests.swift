@@ -40,7 +40,7 @@ struct NotificationMessageTests {
         let packet = AppMessage.notification(request).encode()
         #expect(try AppMessage(decoding: packet) == .notification(request))
         for length in packet.indices {
-            #expect(throws: WireError.self) { try AppMessage(decoding: Array(packet[..<length])) }
+            #expect(throws: WireError.cut(packet, at: length)) { try AppMessage(decoding: Array(packet[..<length])) }
         }
     }
 
@@ -51,7 +51,7 @@ struct NotificationMessageTests {
         let packet = message.encode()
         #expect(try BenchMessage(decoding: packet) == message)
         for length in packet.indices {
-            #expect(throws: WireError.self) { try BenchMessage(decoding: Array(packet[..<length])) }
+            #expect(throws: WireError.cut(packet, at: length)) { try BenchMessage(decoding: Array(packet[..<length])) }
         }
     }
 
@@ -83,16 +83,34 @@ struct NotificationMessageTests {
     @Test(
         "A request with a value that means nothing is refused",
         arguments: [
-            #"{"type":"notification.schedule"}"#, #"{"type":"notification.schedule","notification":{}}"#,
-            #"{"type":"notification.schedule","notification":{"identifier":""}}"#,
-            #"{"type":"notification.schedule","notification":{"identifier":"a","trigger":{"interval":-1}}}"#,
-            #"{"type":"notification.schedule","notification":{"identifier":"a","trigger":{"date":1,"unit":"eon"}}}"#,
-            #"{"type":"notification.schedule","notification":{"identifier":"a","trigger":{"hour":24}}}"#,
-            #"{"type":"notification.present","number":1}"#, #"{"type":"notification.setBadge","badge":-1}"#,
-            #"{"type":"notification.list","id":1}"#, #"{"type":"notification.cancel"}"#,
+            (#"{"type":"notification.schedule"}"#, WireError.missing(key: "notification")),
+            (#"{"type":"notification.schedule","notification":{}}"#, .missing(key: "identifier")),
+            (
+                #"{"type":"notification.schedule","notification":{"identifier":""}}"#,
+                .badValue(key: "identifier", expected: "1 to 155 bytes of text")
+            ),
+            (
+                #"{"type":"notification.schedule","notification":{"identifier":"a","trigger":{"interval":-1}}}"#,
+                .badValue(key: "interval", expected: "a number from 0.0 to 1000000000.0")
+            ),
+            (
+                #"{"type":"notification.schedule","notification":{"identifier":"a","trigger":{"date":1,"unit":"eon"}}}"#,
+                .badValue(key: "unit", expected: "one of never, minute, hour, day, week, month, quarter, year")
+            ),
+            (
+                #"{"type":"notification.schedule","notification":{"identifier":"a","trigger":{"hour":24}}}"#,
+                .badValue(key: "hour", expected: "a whole number from 0 to 23")
+            ),
+            (#"{"type":"notification.present","number":1}"#, .missing(key: "shows")),
+            (
+                #"{"type":"notification.setBadge","badge":-1}"#,
+                .badValue(key: "badge", expected: "a whole number from 0 to 2147483647")
+            ),
+            (#"{"type":"notification.list","id":1}"#, .missing(key: "delivered")),
+            (#"{"type":"notification.cancel"}"#, .missing(key: "identifiers")),
         ]
     )
-    func refused(packet: String) {
-        #expect(throws: WireError.self) { try AppMessage(decoding: Array(packet.utf8)) }
+    func refused(packet: String, error: WireError) {
+        #expect(throws: error) { try AppMessage(decoding: Array(packet.utf8)) }
     }
 }

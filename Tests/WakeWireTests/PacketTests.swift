@@ -48,8 +48,12 @@ struct PacketTests {
         let first = Self.packet([Self.value(1), Self.value(2)])
         let buffer = first + Self.packet([Self.value(3)])
         #expect(try reader.messages(in: buffer, count: first.count) == [Self.value(1), Self.value(2)])
-        #expect(throws: WireError.self) { try reader.messages(in: buffer, count: first.count - 1) }
-        #expect(throws: WireError.self) { try reader.messages(in: buffer, count: first.count + 1) }
+        #expect(throws: WireError.notJSON(offset: first.count - 1)) {
+            try reader.messages(in: buffer, count: first.count - 1)
+        }
+        #expect(throws: WireError.notJSON(offset: first.count)) {
+            try reader.messages(in: buffer, count: first.count + 1)
+        }
     }
 
     @Test(
@@ -102,14 +106,27 @@ struct PacketTests {
             let message = try AppMessage(decoding: Array(text.utf8))
             #expect(message == .acknowledge(delivery: 12, through: through), "\(text)")
         }
-        for text in [
-            #"{"type":"ack","delivery":12,"through":11}"#, #"{"type":"ack","delivery":-1}"#,
-            #"{"type":"ack","delivery":012}"#, #"{"type":"ack","delivery":9007199254740992}"#,
-            #"{"type":"ack","delivery":12,"through":99999999999999999999}"#, #"{"type":"ack","delivery":12"#,
-            #"{"type":"ack","delivery":12}}"#, #"{"type":"ack","delivery":}"#, #"{"type":"ack","delivery":"12"}"#,
-            #"{"type":"ack","delivery":12,"through":"13"}"#, #"{"type":"ack"}"#,
-        ] {
-            #expect(throws: WireError.self, "\(text)") { try AppMessage(decoding: Array(text.utf8)) }
+        let number = "a whole number from 0 to 9007199254740991"
+        for (text, error) in [
+            (
+                #"{"type":"ack","delivery":12,"through":11}"#,
+                .badValue(key: "through", expected: "at least 'delivery'")
+            ),
+            (#"{"type":"ack","delivery":-1}"#, .badValue(key: "delivery", expected: number)),
+            (#"{"type":"ack","delivery":012}"#, .notJSON(offset: 26)),
+            (#"{"type":"ack","delivery":9007199254740992}"#, .badValue(key: "delivery", expected: number)),
+            (
+                #"{"type":"ack","delivery":12,"through":99999999999999999999}"#,
+                .wrongType(key: "through", expected: number)
+            ),
+            (#"{"type":"ack","delivery":12"#, .notJSON(offset: 27)),
+            (#"{"type":"ack","delivery":12}}"#, .notJSON(offset: 28)),
+            (#"{"type":"ack","delivery":}"#, .notJSON(offset: 25)),
+            (#"{"type":"ack","delivery":"12"}"#, .wrongType(key: "delivery", expected: number)),
+            (#"{"type":"ack","delivery":12,"through":"13"}"#, .wrongType(key: "through", expected: number)),
+            (#"{"type":"ack"}"#, .missing(key: "delivery")),
+        ] as [(String, WireError)] {
+            #expect(throws: error, "\(text)") { try AppMessage(decoding: Array(text.utf8)) }
         }
     }
 

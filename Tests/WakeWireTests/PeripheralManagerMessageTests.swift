@@ -97,7 +97,7 @@ struct PeripheralManagerMessageTests {
     func cut() {
         let packet = AppMessage.peripheralManager(manager: 7, .addService(Self.service)).encode()
         for length in packet.indices {
-            #expect(throws: WireError.self) { try AppMessage(decoding: Array(packet[..<length])) }
+            #expect(throws: WireError.cut(packet, at: length)) { try AppMessage(decoding: Array(packet[..<length])) }
         }
     }
 }

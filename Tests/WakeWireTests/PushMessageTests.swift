@@ -22,7 +22,7 @@ struct PushMessageTests {
         let packet = AppMessage.push(request).encode()
         #expect(try AppMessage(decoding: packet) == .push(request))
         for length in packet.indices {
-            #expect(throws: WireError.self) { try AppMessage(decoding: Array(packet[..<length])) }
+            #expect(throws: WireError.cut(packet, at: length)) { try AppMessage(decoding: Array(packet[..<length])) }
         }
     }
 
@@ -32,7 +32,7 @@ struct PushMessageTests {
         let packet = message.encode()
         #expect(try BenchMessage(decoding: packet) == message)
         for length in packet.indices {
-            #expect(throws: WireError.self) { try BenchMessage(decoding: Array(packet[..<length])) }
+            #expect(throws: WireError.cut(packet, at: length)) { try BenchMessage(decoding: Array(packet[..<length])) }
         }
     }
 
@@ -41,7 +41,7 @@ struct PushMessageTests {
         let event = WirePushEvent.registered(token: [1, 2, 3], calls: false)
         let packet = BenchMessage.deliver(WireDelivery(delivery: 3, cause: "push", manager: 0, body: .push(event)))
             .encode()
-        #expect(throws: WireError.self) { try BenchMessage(decoding: packet) }
+        #expect(throws: WireError.badValue(key: "token", expected: "32 bytes")) { try BenchMessage(decoding: packet) }
     }
 
     @Test("PUSH-5: no payload that a setting lets through is longer than what an app can be told")

@@ -15,7 +15,7 @@ struct SignpostMessageTests {
         let packet = AppMessage.signpost(signpost).encode()
         #expect(try AppMessage(decoding: packet) == .signpost(signpost))
         for length in packet.indices {
-            #expect(throws: WireError.self) { try AppMessage(decoding: Array(packet[..<length])) }
+            #expect(throws: WireError.cut(packet, at: length)) { try AppMessage(decoding: Array(packet[..<length])) }
         }
     }
 
@@ -30,15 +30,28 @@ struct SignpostMessageTests {
     @Test(
         "A signpost with a value that means nothing is refused",
         arguments: [
-            #"{"type":"signpost","name":"a"}"#, #"{"type":"signpost","mark":"begin"}"#,
-            #"{"type":"signpost","mark":"middle","name":"a"}"#,
-            #"{"type":"signpost","mark":"begin","name":"a","span":1}"#,
-            #"{"type":"signpost","mark":"begin","name":"a","time":-1}"#,
-            #"{"type":"signpost","mark":"begin","name":"a","time":1e300}"#,
-            #"{"type":"signpost","mark":"begin","name":"a","message":"\#(String(repeating: "b", count: 257))"}"#,
+            (#"{"type":"signpost","name":"a"}"#, WireError.missing(key: "mark")),
+            (#"{"type":"signpost","mark":"begin"}"#, .missing(key: "name")),
+            (
+                #"{"type":"signpost","mark":"middle","name":"a"}"#,
+                .badValue(key: "mark", expected: "one of event, begin, end")
+            ),
+            (#"{"type":"signpost","mark":"begin","name":"a","span":1}"#, .wrongType(key: "span", expected: "a string")),
+            (
+                #"{"type":"signpost","mark":"begin","name":"a","time":-1}"#,
+                .badValue(key: "time", expected: "a number from 0.0 to 1000000000.0")
+            ),
+            (
+                #"{"type":"signpost","mark":"begin","name":"a","time":1e300}"#,
+                .badValue(key: "time", expected: "a number from 0.0 to 1000000000.0")
+            ),
+            (
+                #"{"type":"signpost","mark":"begin","name":"a","message":"\#(String(repeating: "b", count: 257))"}"#,
+                .badValue(key: "message", expected: "at most 256 bytes of text")
+            ),
         ]
     )
-    func refused(packet: String) {
-        #expect(throws: WireError.self) { try AppMessage(decoding: Array(packet.utf8)) }
+    func refused(packet: String, error: WireError) {
+        #expect(throws: error) { try AppMessage(decoding: Array(packet.utf8)) }
     }
 }

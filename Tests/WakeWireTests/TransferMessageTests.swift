@@ -57,7 +57,7 @@ struct TransferMessageTests {
         let packet = AppMessage.transfer(manager: 7, request).encode()
         #expect(try AppMessage(decoding: packet) == .transfer(manager: 7, request))
         for length in packet.indices {
-            #expect(throws: WireError.self) { try AppMessage(decoding: Array(packet[..<length])) }
+            #expect(throws: WireError.cut(packet, at: length)) { try AppMessage(decoding: Array(packet[..<length])) }
         }
     }
 
@@ -68,7 +68,7 @@ struct TransferMessageTests {
         let packet = message.encode()
         #expect(try BenchMessage(decoding: packet) == message)
         for length in packet.indices {
-            #expect(throws: WireError.self) { try BenchMessage(decoding: Array(packet[..<length])) }
+            #expect(throws: WireError.cut(packet, at: length)) { try BenchMessage(decoding: Array(packet[..<length])) }
         }
     }
 
@@ -93,15 +93,33 @@ struct TransferMessageTests {
     @Test(
         "What is out of bounds is refused",
         arguments: [
-            #"{"type":"transfer.join","manager":1,"id":1,"session":{"identifier":""}}"#,
-            #"{"type":"transfer.join","manager":1,"id":1,"session":{"identifier":"a","requestTimeout":0}}"#,
-            #"{"type":"transfer.create","manager":1,"task":0,"kind":"download","url":"a"}"#,
-            #"{"type":"transfer.create","manager":1,"task":1,"kind":"stream","url":"a"}"#,
-            #"{"type":"transfer.answer","manager":1,"task":1,"answer":"maybe"}"#,
-            #"{"type":"transfer.resume","manager":1,"task":1,"earliestBegin":1e300}"#,
+            (
+                #"{"type":"transfer.join","manager":1,"id":1,"session":{"identifier":""}}"#,
+                WireError.badValue(key: "identifier", expected: "1 to 255 bytes of text")
+            ),
+            (
+                #"{"type":"transfer.join","manager":1,"id":1,"session":{"identifier":"a","requestTimeout":0}}"#,
+                .badValue(key: "requestTimeout", expected: "a number from 0.001 to 315576000.0")
+            ),
+            (
+                #"{"type":"transfer.create","manager":1,"task":0,"kind":"download","url":"a"}"#,
+                .badValue(key: "task", expected: "a whole number from 1 to 4294967295")
+            ),
+            (
+                #"{"type":"transfer.create","manager":1,"task":1,"kind":"stream","url":"a"}"#,
+                .badValue(key: "kind", expected: "one of download, upload, upload-of-data, data")
+            ),
+            (
+                #"{"type":"transfer.answer","manager":1,"task":1,"answer":"maybe"}"#,
+                .badValue(key: "answer", expected: "one of credential, defaultHandling, cancel")
+            ),
+            (
+                #"{"type":"transfer.resume","manager":1,"task":1,"earliestBegin":1e300}"#,
+                .badValue(key: "earliestBegin", expected: "a number from 0.0 to 7289654400.0")
+            ),
         ]
     )
-    func refused(packet: String) {
-        #expect(throws: WireError.self) { try AppMessage(decoding: Array(packet.utf8)) }
+    func refused(packet: String, error: WireError) {
+        #expect(throws: error) { try AppMessage(decoding: Array(packet.utf8)) }
     }
 }

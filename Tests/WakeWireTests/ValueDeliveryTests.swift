@@ -67,7 +67,7 @@ struct ValueDeliveryTests {
         let packet = Self.messages[1].encode()
         for count in 0..<packet.count {
             var reader = BenchPacketReader()
-            #expect(throws: WireError.self) { try reader.messages(in: packet, count: count) }
+            #expect(throws: WireError.notJSON(offset: count)) { try reader.messages(in: packet, count: count) }
         }
         for place in packet.indices {
             for byte in [0, 0x20, 0x22, 0x2D, 0x30, 0x39, 0x3D, 0x41, 0x5C, 0x61, 0x7B, 0x7D, 0x80, 0xFF] as [UInt8] {
@@ -81,23 +81,41 @@ struct ValueDeliveryTests {
         }
     }
 
-    @Test(
-        "A number, an identifier or a value out of its bounds is refused",
-        arguments: [
-            start + "9007199254740992" + end, start + "01" + end, start + "99999999999999999999999" + end,
-            start + "-1" + end, start + "" + end, start + "1" + end.replacing("18", with: "65536"),
-            start + "1" + end.replacing("\"manager\":1", with: "\"manager\":4294967296"),
-            start + "1" + end.replacing("AEg=", with: "AEg"), start + "1" + end.replacing("AEg=", with: "A==="),
-            start + "1" + end.replacing("AEg=", with: "AE=g"), start + "1" + end.replacing("AEg=", with: "===="),
-            start + "1" + end.replacing("AEg=", with: String(repeating: "AAAA", count: 171)),
-            start + "1" + end.replacing("5A1B", with: "5G1B"),
-            start + "1" + end.replacing("5A1B4E6C-", with: "5A1B4E6CA"),
-            start + "1" + end + "}", start + "1" + end + ",",
-        ]
-    )
-    func bounds(text: String) {
+    /// The delivery 1, with something else in the place of a part of it.
+    private static func altered(_ part: String, _ other: String) -> String {
+        start + "1" + end.replacing(part, with: other)
+    }
+
+    private static let outOfBounds: [(String, WireError)] = [
+        (start + "9007199254740992" + end, .badValue(key: "delivery", expected: wholeNumber)),
+        (start + "01" + end, .notJSON(offset: start.utf8.count + 1)),
+        (start + "99999999999999999999999" + end, .wrongType(key: "delivery", expected: wholeNumber)),
+        (start + "-1" + end, .badValue(key: "delivery", expected: wholeNumber)),
+        (start + "" + end, .notJSON(offset: start.utf8.count)),
+        (altered("18", "65536"), .badValue(key: "attribute", expected: "a whole number from 0 to 65535")),
+        (
+            altered("\"manager\":1", "\"manager\":4294967296"),
+            .badValue(key: "manager", expected: "a whole number from 0 to 4294967295")
+        ),
+        (altered("AEg=", "AEg"), .badValue(key: "value", expected: "base64 with padding")),
+        (altered("AEg=", "A==="), .badValue(key: "value", expected: "base64 with padding")),
+        (altered("AEg=", "AE=g"), .badValue(key: "value", expected: "base64 with padding")),
+        (altered("AEg=", "===="), .badValue(key: "value", expected: "base64 with padding")),
+        (
+            altered("AEg=", String(repeating: "AAAA", count: 171)),
+            .badValue(key: "value", expected: "at most 512 bytes")
+        ),
+        (altered("5A1B", "5G1B"), .badValue(key: "peripheral", expected: "a UUID of 36 characters")),
+        (altered("5A1B4E6C-", "5A1B4E6CA"), .badValue(key: "peripheral", expected: "a UUID of 36 characters")),
+        (start + "1" + end + "}", .notJSON(offset: start.utf8.count + 1 + end.utf8.count)),
+        (start + "1" + end + ",", .notJSON(offset: start.utf8.count + 1 + end.utf8.count)),
+    ]
+    private static let wholeNumber = "a whole number from 0 to 9007199254740991"
+
+    @Test("A number, an identifier or a value out of its bounds is refused", arguments: outOfBounds)
+    func bounds(text: String, error: WireError) {
         var reader = BenchPacketReader()
-        #expect(throws: WireError.self) { try reader.messages(in: Array(text.utf8)) }
+        #expect(throws: error) { try reader.messages(in: Array(text.utf8)) }
     }
 
     @Test("An identifier in small letters is read in capitals, after one in capitals too")

@@ -14,7 +14,7 @@ struct VoIPMessageTests {
         let packet = AppMessage.voip(request).encode()
         #expect(try AppMessage(decoding: packet) == .voip(request))
         for length in packet.indices {
-            #expect(throws: WireError.self) { try AppMessage(decoding: Array(packet[..<length])) }
+            #expect(throws: WireError.cut(packet, at: length)) { try AppMessage(decoding: Array(packet[..<length])) }
         }
     }
 
@@ -24,21 +24,36 @@ struct VoIPMessageTests {
         let packet = message.encode()
         #expect(try BenchMessage(decoding: packet) == message)
         for length in packet.indices {
-            #expect(throws: WireError.self) { try BenchMessage(decoding: Array(packet[..<length])) }
+            #expect(throws: WireError.cut(packet, at: length)) { try BenchMessage(decoding: Array(packet[..<length])) }
         }
     }
 
     @Test(
         "A request with a value that means nothing is refused",
         arguments: [
-            #"{"type":"voip.watch","id":1}"#, #"{"type":"voip.watch","id":1,"socket":0}"#,
-            #"{"type":"voip.watch","id":1,"socket":4294967296}"#, #"{"type":"voip.watch","socket":1}"#,
-            #"{"type":"voip.setKeepAlive","id":1}"#, #"{"type":"voip.setKeepAlive","id":1,"period":-1}"#,
-            #"{"type":"voip.setKeepAlive","id":1,"period":1e300}"#,
+            (#"{"type":"voip.watch","id":1}"#, WireError.missing(key: "socket")),
+            (
+                #"{"type":"voip.watch","id":1,"socket":0}"#,
+                .badValue(key: "socket", expected: "a whole number from 1 to 4294967295")
+            ),
+            (
+                #"{"type":"voip.watch","id":1,"socket":4294967296}"#,
+                .badValue(key: "socket", expected: "a whole number from 1 to 4294967295")
+            ),
+            (#"{"type":"voip.watch","socket":1}"#, .missing(key: "id")),
+            (#"{"type":"voip.setKeepAlive","id":1}"#, .missing(key: "period")),
+            (
+                #"{"type":"voip.setKeepAlive","id":1,"period":-1}"#,
+                .badValue(key: "period", expected: "a number from 0.0 to 1000000000.0")
+            ),
+            (
+                #"{"type":"voip.setKeepAlive","id":1,"period":1e300}"#,
+                .badValue(key: "period", expected: "a number from 0.0 to 1000000000.0")
+            ),
         ]
     )
-    func refused(packet: String) {
-        #expect(throws: WireError.self) { try AppMessage(decoding: Array(packet.utf8)) }
+    func refused(packet: String, error: WireError) {
+        #expect(throws: error) { try AppMessage(decoding: Array(packet.utf8)) }
     }
 
     @Test("A reply says whether it was granted, or nothing of it")

@@ -159,9 +159,11 @@ struct RunTests {
     @Test("An app that the scenario does not have is no app without verdicts")
     func unknownApp() async throws {
         let run = try await Wakebench.run(.text(Scenarios.small()))
-        let failure = #expect(throws: Wakebench.Failure.self) { try run.count(app: "haert", verdict: .deny) }
-        #expect(failure?.description == "the scenario has no app 'haert'; it has heart (com.acme.heart)")
-        #expect(throws: Wakebench.Failure.self) { try run.log(of: "haert") }
+        let words = "the scenario has no app 'haert'; it has heart (com.acme.heart)"
+        var failure = #expect(throws: Wakebench.Failure.self) { try run.count(app: "haert", verdict: .deny) }
+        #expect(failure?.description == words)
+        failure = #expect(throws: Wakebench.Failure.self) { try run.log(of: "haert") }
+        #expect(failure?.description == words)
     }
 
     @Test("An app given to the run goes before one beside the scenario, and the run's folder goes with it")
