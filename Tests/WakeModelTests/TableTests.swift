@@ -13,7 +13,7 @@ struct TableTests {
 
     @Test("Rows come in the order of the list that they are about, whatever theirs")
     func order() throws {
-        let rows = try table("colour\tword\ngreen\tVert\nred\t\n").rows(of: Colour.self, by: "colour")
+        let rows = try table("colour\tword\ngreen\tVert\nred\t\n").rows(of: Colour.self, by: "colour") { "\($0)" }
         #expect(rows.map { $0["word"] } == [nil, "Vert"])
         #expect(rows.map(\.line) == [3, 2])
     }
@@ -30,7 +30,7 @@ struct TableTests {
     )
     func malformed(text: String, refusal: String) {
         do throws(TableError) {
-            _ = try table(text).rows(of: Colour.self, by: "colour")
+            _ = try table(text).rows(of: Colour.self, by: "colour") { "\($0)" }
             Issue.record("accepted")
         } catch {
             #expect(error.description == refusal)
@@ -48,7 +48,7 @@ struct TableTests {
     func incomplete(rows: String, refusal: String) throws {
         let table = try table("colour\tword\n" + rows)
         do throws(TableError) {
-            _ = try table.rows(of: Colour.self, by: "colour")
+            _ = try table.rows(of: Colour.self, by: "colour") { "\($0)" }
             Issue.record("accepted")
         } catch {
             #expect(error.description == refusal)
@@ -115,6 +115,22 @@ struct TableRowTests {
         }
     }
 
+    /// The first column of an embedded table, of the rows that are about a member.
+    private static func names(_ table: String, _ isMember: ([Substring]) -> Bool = { _ in true }) throws -> [Substring]
+    {
+        let file = URL(filePath: #filePath).appending(path: "../../../Sources/Core/WakeModel/Tables/\(table)")
+            .standardized
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").dropFirst()
+        return lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false) }.filter(isMember).map { $0[0] }
+    }
+
+    @Test("The rows of reasons, checks and deeds are in the order of their lists, which the program takes for granted")
+    func inOrder() throws {
+        #expect(try Self.names("reasons.tsv") { $0[1].isEmpty } == Reason.allCases.map { "\($0)" })
+        #expect(try Self.names("checks.tsv") == Check.allCases.map { "\($0)" })
+        #expect(try Self.names("deeds.tsv") == Deed.allCases.map { "\($0)" })
+    }
+
     @Test("What is said of a reason for one background mode is said once, and of a reason and a mode that are there")
     func variants() {
         #expect(refusal(["overflow\taudio\t\t\tthe buffer was full\t"]) == nil)
@@ -123,7 +139,8 @@ struct TableRowTests {
         )
         #expect(refusal(["overflown\taudio\t\t\ta\t"]) == "reason: there is no overflown")
         #expect(refusal(["overflow\tradio\t\t\ta\t"]) == "mode: there is no radio")
-        #expect(refusal(["overflow\t\t\t\ta\t"]) == "overflow is in line 20 already")
+        let count = Reason.allCases.count
+        #expect(refusal(["overflow\t\t\t\ta\t"]) == "\(count + 1) rows for \(count) members")
     }
 }
 

@@ -13,8 +13,8 @@ final class DecisionFragments {
     let registrations: [Fragment]
     /// `"user-force-quit"`
     let exitCauses: [Fragment]
-    /// By kind, then by reason.
-    private let fixes: [Fragment]
+    /// By mode, then by reason: kinds of one background mode share theirs. Made when first needed: a run has a handful of all.
+    private var fixes: [Fragment?]
     /// `"ForceQuit":`
     let reasonKeys: [Fragment]
     /// `,"cleared_by":["user launch","reboot"]`
@@ -63,7 +63,7 @@ final class DecisionFragments {
         wouldHave = Verdict.allCases.map { numbers.fragment("\"verdict\":\"\($0.word)\"") }
         registrations = Registration.allCases.map { numbers.fragment("\"\($0.word)\"") }
         exitCauses = ExitCause.allCases.map { numbers.fragment("\"\($0.word)\"") }
-        fixes = Self.fixes(&numbers)
+        fixes = Array(repeating: nil, count: BackgroundMode.allCases.count * Reason.allCases.count)
         reasonKeys = Reason.allCases.map { numbers.fragment("\"\($0.word)\":") }
         forceQuitClearedBy = numbers.fragment { line in
             line.append(",\"cleared_by\":")
@@ -72,20 +72,6 @@ final class DecisionFragments {
         figures = Observer.byCheck.map { observer in numbers.fragment { observer.figures(profile, &$0) } }
         checks = Self.checks(&numbers, changes: changes)
         self.numbers = numbers
-    }
-
-    /// By kind, then by reason; kinds of one background mode share theirs.
-    private static func fixes(_ numbers: inout Numbers) -> [Fragment] {
-        var byMode: [[Fragment]] = []
-        for mode in BackgroundMode.allCases {
-            byMode.append(
-                Reason.allCases.map { reason in
-                    let list = ReasonText.advice(reason, of: mode).map { [$0] } ?? []
-                    return numbers.fragment { $0.append(list: list) }
-                }
-            )
-        }
-        return EventKind.allCases.flatMap { byMode[Int($0.mode.rawValue)] }
     }
 
     /// By check, result and whether it decided.
@@ -108,7 +94,12 @@ final class DecisionFragments {
 
     /// What to do about a reason.
     func fix(_ reason: Reason, of kind: EventKind) -> Fragment {
-        fixes[Int(kind.rawValue) * Reason.allCases.count + Int(reason.rawValue)]
+        let place = Int(kind.mode.rawValue) * Reason.allCases.count + Int(reason.rawValue)
+        if let fix = fixes[place] { return fix }
+        let list = ReasonText.advice(reason, of: kind.mode).map { [$0] } ?? []
+        let fix = numbers.fragment { $0.append(list: list) }
+        fixes[place] = fix
+        return fix
     }
 
     /// A list of background modes.

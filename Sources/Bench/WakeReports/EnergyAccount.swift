@@ -52,7 +52,7 @@ package struct EnergyModel: Sendable {
     static func rows(_ bytes: [UInt8]) throws(TableError) -> [Row] {
         let table = try Table("energy.tsv", bytes, columns: ["charge", "unit", "source", "millijoules", "meaning"])
         var rows: [Row] = []
-        for (charge, row) in zip(Charge.allCases, try table.rows(of: Charge.self, by: "charge")) {
+        for (charge, row) in zip(Charge.allCases, try table.rows(of: Charge.self, by: "charge", name: \.rawValue)) {
             rows.append(
                 Row(
                     charge: charge,

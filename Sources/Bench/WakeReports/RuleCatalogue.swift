@@ -1,7 +1,7 @@
 import WakeModel
 
 /// How sure a rule is, in the word that records use.
-package enum Confidence: Worded, Sendable {
+package enum Confidence: UInt8, Worded, Sendable {
     /// A public page, header, note or session says so.
     case documented
     /// Crash logs or measurements show it.
@@ -16,6 +16,11 @@ package enum Confidence: Worded, Sendable {
     case disputed
     /// A rule of the bench, and not of the phone.
     case design
+
+    // Said of each rule.
+    private static let words = allCases.map(\.spelled)
+
+    package var word: String { Self.words[Int(rawValue)] }
 }
 
 /// One rule of the rulebook: what it says, how sure it is, and where it can be read.

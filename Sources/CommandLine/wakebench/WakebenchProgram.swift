@@ -23,7 +23,8 @@ enum WakebenchProgram {
             _ run: @escaping @Sendable ([String]) throws(CommandFailure) -> ExitCode,
             options: [Arguments.Option] = []
         ) {
-            self.words = words.split(separator: " ").map(String.init)
+            // By bytes: parting a text looks for whole characters, and each start makes all verbs.
+            self.words = words.utf8.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
             (self.usage, self.help, self.options, self.run) = (usage, help, options, run)
         }
     }

@@ -31,6 +31,11 @@ public enum ExitCause: UInt8, Worded, Codable, Sendable {
     case update
     /// The bench itself died or stopped, and its apps with it.
     case bench
+
+    // Said again and again.
+    private static let words = allCases.map(\.spelled)
+
+    package var word: String { Self.words[Int(rawValue)] }
 }
 
 /// The termination codes that iOS prints for a killed app (TASK-4, LIFE-2, LIFE-7 and others).

@@ -113,6 +113,11 @@ package enum BackgroundMode: UInt8, Worded, Sendable {
 
     /// The mode for a word of Info.plist; nil for an unknown word, which has no effect (MODE-1).
     package init?(plistValue: String) { self.init(word: plistValue) }
+
+    // Said again and again.
+    private static let words = allCases.map(\.spelled)
+
+    package var word: String { Self.words[Int(rawValue)] }
 }
 
 /// What the router must know of an app's bundle.

@@ -17,6 +17,11 @@ public enum Verdict: UInt8, Worded, Sendable {
         case .defer, .coalesce, .drop, .deny: false
         }
     }
+
+    // Said again and again.
+    private static let words = allCases.map(\.spelled)
+
+    package var word: String { Self.words[Int(rawValue)] }
 }
 
 /// Why a verdict was given: a closed list, each owned by one rule. What else there is of it is a row of Tables/reasons.tsv.
@@ -241,6 +246,11 @@ public enum CheckResult: UInt8, Worded, Sendable {
     case notApplicable
     case pass
     case fail
+
+    // Said again and again.
+    private static let words = allCases.map(\.spelled)
+
+    package var word: String { Self.words[Int(rawValue)] }
 }
 
 /// The results of all checks of one decision: two bits each, in two planes. There is room for 128 checks.

@@ -8,8 +8,14 @@ extension Worded {
     package var word: String { spelled }
 
     /// A member's name, in small letters with hyphens: made anew each time.
-    var spelled: String {
-        "\(self)".reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
+    package var spelled: String {
+        var word: [UInt8] = []
+        for letter in "\(self)".utf8 {
+            let isCapital = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(letter)
+            if isCapital { word.append(UInt8(ascii: "-")) }
+            word.append(isCapital ? letter | 0x20 : letter)
+        }
+        return String(decoding: word, as: UTF8.self)
     }
 
     package init?(word: String) {

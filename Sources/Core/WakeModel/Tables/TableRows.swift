@@ -21,13 +21,13 @@ package struct ReasonRow: Sendable {
 
     /// Reads reasons.tsv, in the order of ``Reason``. A row with a mode says only what differs for events of that mode.
     ///
-    /// - Throws: with the line, where a reason is missing, is there twice or is none, or a cell says nothing.
+    /// - Throws: with the line, where a row is missing or one too many, a mode's is there twice or about no reason, or a cell says nothing.
     package static func all(_ bytes: [UInt8]) throws(TableError) -> [ReasonRow] {
         let columns = ["reason", "mode", "word", "rule", "because", "advice"]
         let table = try Table("reasons.tsv", bytes, columns: columns)
         var variants: [String: [Variant]] = [:]
         for row in table.rows where row["mode"] != nil {
-            let reason = try row.value("reason") { name in Reason.allCases.first { "\($0)" == name }.map { "\($0)" } }
+            let reason = try row.filled("reason")
             let mode = try row.value("mode") { BackgroundMode(plistValue: $0) }
             guard variants[reason]?.contains(where: { $0.mode == mode }) != true else {
                 throw row.refusal("\(reason) is there already for \(mode.plistValue)")
@@ -35,7 +35,7 @@ package struct ReasonRow: Sendable {
             let variant = Variant(line: row.line, mode: mode, because: row["because"], advice: row["advice"])
             variants[reason, default: []].append(variant)
         }
-        let rows = try table.rows(of: Reason.self, by: "reason", where: { $0["mode"] == nil })
+        let rows = try table.rows(inOrderOf: Reason.self, where: { $0["mode"] == nil })
         var reasons: [ReasonRow] = []
         for row in rows {
             reasons.append(
@@ -45,10 +45,11 @@ package struct ReasonRow: Sendable {
                     rule: try row.value("rule") { RuleID(text: $0) },
                     because: try row.filled("because"),
                     advice: row["advice"],
-                    variants: variants[try row.filled("reason")] ?? []
+                    variants: variants.removeValue(forKey: try row.filled("reason")) ?? []
                 )
             )
         }
+        if let name = variants.keys.min() { throw TableError("reasons.tsv", line: 1, "reason: there is no \(name)") }
         return reasons
     }
 }
@@ -65,11 +66,11 @@ package struct CheckRow: Sendable {
 
     /// Reads checks.tsv, in the order of ``Check``.
     ///
-    /// - Throws: with the line, where a check is missing, is there twice or is none, or a cell says nothing.
+    /// - Throws: with the line, where a row is missing or one too many, or a cell says nothing.
     package static func all(_ bytes: [UInt8]) throws(TableError) -> [CheckRow] {
         let table = try Table("checks.tsv", bytes, columns: ["check", "rule", "name", "observed"])
         var checks: [CheckRow] = []
-        for row in try table.rows(of: Check.self, by: "check") {
+        for row in try table.rows(inOrderOf: Check.self) {
             checks.append(
                 CheckRow(
                     line: row.line,
@@ -126,11 +127,11 @@ package struct DeedRow: Sendable {
 
     /// Reads deeds.tsv, in the order of ``Deed``.
     ///
-    /// - Throws: with the line, where a deed is missing, is there twice or is none, or a cell says nothing.
+    /// - Throws: with the line, where a row is missing or one too many, or a cell says nothing.
     package static func all(_ bytes: [UInt8]) throws(TableError) -> [DeedRow] {
         let table = try Table("deeds.tsv", bytes, columns: ["deed", "word", "rule", "sentence", "everyday"])
         var deeds: [DeedRow] = []
-        for row in try table.rows(of: Deed.self, by: "deed") {
+        for row in try table.rows(inOrderOf: Deed.self) {
             deeds.append(
                 DeedRow(
                     word: try row.filled("word"),
