@@ -50,7 +50,7 @@ checked = 0
 async def expect(sender, status, reason, device=DEVICE, message=None, **options):
     global checked
     request = NotificationRequest(device, message or {"aps": {"alert": "hello"}}, **options)
-    result = await asyncio.wait_for(sender.send_notification(request), 10)
+    result = await asyncio.wait_for(sender.send_notification(request), 60)
     assert (result.status, result.description or "") == (str(status), reason), f"{result.status} {result.description}"
     assert result.notification_id == request.notification_id
     if status == 410:
@@ -87,7 +87,7 @@ async def load(count=10_000, batch=500):
     accepted = 0
     for first in range(0, count, batch):
         requests = [NotificationRequest(DEVICE, {"number": number}) for number in range(first, first + batch)]
-        results = await asyncio.wait_for(asyncio.gather(*map(sender.send_notification, requests)), 30)
+        results = await asyncio.wait_for(asyncio.gather(*map(sender.send_notification, requests)), 60)
         assert [result.notification_id for result in results] == [request.notification_id for request in requests]
         accepted += sum(result.is_successful for result in results)
     assert accepted == count, f"{accepted} of {count} were accepted"

@@ -14,6 +14,7 @@ import time
 
 # A wake is over after this, so that the app is suspended again soon.
 WINDOW = "200ms"
+PATIENCE = 60
 BELT = """device: bluetooth-peripheral
 address: "F0:11:22:33:60:01"
 advertising: {interval: 100ms, services: [180D]}
@@ -63,6 +64,18 @@ class Client:
         return self.ask(op="do", phone=phone, command={"step": step})
 
 
+def connect(daemon, path):
+    """A connection to a daemon that comes up."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return Client(path)
+        except OSError as error:
+            if daemon.poll() is not None or time.monotonic() > end:
+                sys.exit(f"no daemon at {path}: {error}; its process ended with {daemon.poll()}")
+        time.sleep(0.01)
+
+
 def memory(pid):
     """Resident and proportional set, in MB."""
     found = {}
@@ -84,7 +97,7 @@ def processor(pid):
 def launch(client, phone):
     """The real app runs, is connected to the belt, and has been left."""
     client.step(phone, launch="heart")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         answer = client.step(phone, notify="belt", characteristic="2A37", value="0048")
         if any(record["app"] and record["app"]["bundle"] == "com.example.heartrate" for record in answer["decisions"]):
@@ -100,7 +113,7 @@ def wakes(client, phone, samples):
     """Milliseconds from a command to its answer: the suspended process was resumed, told, and has answered."""
     times = []
     for number in range(samples):
-        client.ask(op="wait", phone=phone, app="heart", state="suspended", timeout=30)
+        client.ask(op="wait", phone=phone, app="heart", state="suspended", timeout=PATIENCE)
         began = time.perf_counter()
         answer = client.step(phone, notify="belt", characteristic="2A37", value=f"00{number % 200:02x}")
         took = time.perf_counter() - began
@@ -124,19 +137,15 @@ def main():
 
 def measure(arguments, folder):
     (folder / "belt.yaml").write_text(BELT)
-    # The real app looks for belts, and is not to find this one.
-    (folder / "other.yaml").write_text(BELT.replace("60:01", "60:02").replace("services: [180D]", "services: [180F]"))
+    # The real app looks for belts by the service that they advertise, and by that of the ones that are connected; it is to find
+    # this one by neither.
+    (folder / "other.yaml").write_text(BELT.replace("60:01", "60:02").replace("180D", "180F"))
     (folder / "phone.yaml").write_text(PHONE)
     path = folder / "c.sock"
     command = [arguments.program, "serve", "--state", str(folder / "state"), "--socket", str(path)]
     daemon = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
-        while True:
-            try:
-                client = Client(path)
-                break
-            except OSError:
-                time.sleep(0.01)
+        client = connect(daemon, path)
         options = [f"--apps={os.path.abspath(arguments.apps)}", f"--set=bluetoothWindow={WINDOW}"]
         names = [f"phone-{number}" for number in range(1, arguments.phones + 1)]
         for name in names:
@@ -156,7 +165,7 @@ def measure(arguments, folder):
         print(f"{arguments.phones} phones with {apps} apps booted in {booted:.1f} s")
         print(f"memory of the daemon: {all_[0]:.0f} MB resident ({all_[1]:.0f} MB proportional), {one[0]:.0f} MB with one phone")
         for name in (names[0], names[-1]):
-            client.ask(op="wait", phone=name, app="heart", state="suspended", timeout=30)
+            client.ask(op="wait", phone=name, app="heart", state="suspended", timeout=PATIENCE)
         time.sleep(1)
         before = processor(daemon.pid)
         time.sleep(arguments.rest)

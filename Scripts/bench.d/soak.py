@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from phones import Client, memory
+from phones import connect, memory
 
 HERE = pathlib.Path(__file__).parent
 DEVICES = HERE.parent.parent / "Devices"
@@ -110,10 +110,7 @@ def main():
         command = [os.path.abspath(arguments.program), "serve", "--state", str(folder / "state"), "--socket", str(folder / "c")]
         daemon = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         try:
-            while not (folder / "c").exists():
-                time.sleep(0.01)
-            time.sleep(0.2)
-            client = Client(folder / "c")
+            client = connect(daemon, folder / "c")
             flat = True
             if arguments.hours:
                 flat = virtual(arguments, client, daemon, folder) and flat

@@ -43,7 +43,7 @@ class Daemon:
         self.process.kill()
         self.process.wait()
 
-    def connect(self, deadline=30):
+    def connect(self, deadline=60):
         """A connection that has been answered; its phone has been brought back by then."""
         end = time.monotonic() + deadline
         while time.monotonic() < end:
@@ -53,7 +53,7 @@ class Daemon:
                 if self.process.poll() is not None:
                     sys.exit(f"the daemon ended by itself: {(self.folder / 'errors').read_text()[-2000:]}")
                 time.sleep(0.0005)
-        sys.exit("the daemon does not answer")
+        sys.exit(f"no answer from the daemon within {deadline} s; it says: {(self.folder / 'errors').read_text()[-2000:]}")
 
     def events(self, after):
         """The last input that is committed, and the events of those after an input."""
@@ -314,7 +314,7 @@ def reconnect(daemon, client):
 
 def registrations(client):
     """Whether the belt still reaches the real app, and the fence the played one."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while time.monotonic() < until:
         answer = client.ask(
             op="do", phone="one", command={"step": {"notify": "belt", "characteristic": "2A37", "value": "00ffffffff"}}

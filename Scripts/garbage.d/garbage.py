@@ -77,9 +77,11 @@ class Daemon:
         path = folder / "c.sock"
         command = [program, "serve", "--state", str(folder / "state"), "--socket", str(path), "--http"]
         self.process = subprocess.Popen(command, stderr=self.errors.open("wb"), env=environment)
+        end = time.monotonic() + 2 * PATIENCE
         while not (found := re.search(r"http://127\.0\.0\.1:(\d+)/\?token=(\w+)\n", self.said)) or not path.exists():
-            if self.process.poll() is not None:
-                sys.exit(self.said)
+            if self.process.poll() is not None or time.monotonic() > end:
+                self.process.kill()
+                sys.exit(f"no address of the page and no socket from the daemon within {2 * PATIENCE} s, but: {self.said}")
             time.sleep(0.05)
         self.doors = [Control(str(path)), Page(int(found.group(1)), found.group(2))]
         self.doors[0].ask(PATIENCE, op="create", phone="one", scenario=str(folder / "phone.yaml"))

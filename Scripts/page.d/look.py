@@ -3,10 +3,13 @@ import json
 import os
 import pathlib
 import re
+import select
 import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -16,6 +19,7 @@ program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
 control = str((folder / "control.sock").resolve())
 environment = os.environ | {"WAKEBENCH_SOCKET": control}
 failures = 0
+PATIENCE = 60
 
 
 def check(what, good, found=""):
@@ -29,20 +33,50 @@ class Daemon:
     def __init__(self, *options):
         line = [program, "serve", "--state", str(folder / "state"), "--http", *options]
         self.process = subprocess.Popen(line, env=environment, stderr=subprocess.PIPE, text=True)
+        impatience = threading.Timer(PATIENCE, self.process.kill)
+        impatience.start()
+        heard = []
         for said in self.process.stderr:
+            heard.append(said)
             if found := re.search(r"page at (http://127\.0\.0\.1:(\d+)/)\?token=([0-9a-f]{32})$", said.rstrip()):
                 self.page, self.port, self.token = found.group(1), int(found.group(2)), found.group(3)
+                impatience.cancel()
                 return
-        raise SystemExit("the daemon told no address")
+        impatience.cancel()
+        raise SystemExit(f"no address from the daemon in {PATIENCE} s, but {heard}; it ended with {self.process.wait()}")
 
     def end(self, how):
         self.process.send_signal(how)
-        self.process.wait()
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            check("the daemon ends when it is told to", False, f"it still ran {PATIENCE} s later")
         self.process.stderr.close()
 
 
+class Client:
+    """A connection to the daemon's control socket."""
+
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(PATIENCE)
+        self.socket.connect(control)
+        self.answers = self.socket.makefile("rb")
+
+    def ask(self, **request):
+        self.socket.sendall(json.dumps(request).encode() + b"\n")
+        answer = json.loads(self.answers.readline())
+        if not answer["ok"]:
+            raise SystemExit(f"{request}: {answer}")
+        return answer
+
+    def step(self, wait, **step):
+        self.ask(op="do", phone="one", wait=wait, command={"step": step})
+
+
 def wakebench(*words):
-    ended = subprocess.run([program, *words], env=environment, capture_output=True, text=True)
+    ended = subprocess.run([program, *words], env=environment, capture_output=True, text=True, timeout=PATIENCE)
     if ended.returncode:
         raise SystemExit(f"{words}: {ended.stderr}")
     return ended.stdout
@@ -52,37 +86,51 @@ def status(url, body=None, **fields):
     """The status of an answer."""
     request = urllib.request.Request(url, body, {name.replace("_", "-"): value for name, value in fields.items()})
     try:
-        with urllib.request.urlopen(request) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         return error.code
 
 
-def until(browser, what, condition):
-    """Waits until something is so on the page."""
-    script = """new Promise((done, fail) => {
-      const began = performance.now();
-      (function look() {
-        let isSo = false;
-        try { isSo = %s; } catch { /* Not there yet. */ }
-        if (isSo) done(true);
-        else if (performance.now() - began > 30000) done(false);
-        else setTimeout(look, 20);
-      })();
-    })""" % condition
-    good = browser.value(script)
-    found = "" if good else browser.value("[document.querySelector('#told').textContent, document.querySelector('#now').innerText]")
-    check(what, good, found)
+def until(browser, what, condition, seen="[document.querySelector('#told')?.textContent, document.body.innerText]"):
+    """Waits until something is so on the page; else says what is seen there."""
+    good = browser.becomes(condition, PATIENCE)
+    check(what, good, "" if good else f"not {condition}, but {browser.value(seen)}")
+    if not good:
+        # What comes after it would be waited for in vain, too.
+        raise SystemExit(f"not within {PATIENCE} s: {what}; the page complained of {browser.complaints or 'nothing'}")
 
 
-def press(browser, text, row=None):
-    """Presses a button by its text, of the phone or of a row of the tables."""
+def press(browser, text, row=None, tells=True):
+    """Presses a button by its text, of the phone or of a row of the tables, and waits until the page tells what came of it."""
     place = f"#now tr[data-name=\"{row}\"]" if row else "#live"
-    box = browser.value(
-        f"(box => [box.x + box.width / 2, box.y + box.height / 2])"
-        f"([...document.querySelectorAll('{place} button')].find(each => each.textContent === '{text}' && !each.hidden).getBoundingClientRect())"
-    )
-    browser.click(*box)
+    button = f"[...document.querySelectorAll('{place} button')].find(each => each.textContent === '{text}' && !each.hidden)"
+    end = time.monotonic() + PATIENCE
+    pressed = None
+    while not pressed:
+        if not browser.becomes(f"!!{button}", PATIENCE) or time.monotonic() > end:
+            seen = browser.value("document.body.innerText")
+            raise SystemExit(f"no button '{text}' of {place} could be pressed within {PATIENCE} s, but the page says {seen}")
+        box = browser.value(
+            """(button => {
+              if (!button) return null;
+              const hear = event => (window.lookPressed = event.target.closest('button')?.textContent);
+              window.lookPressed = null;
+              addEventListener('click', hear, { capture: true, once: true });
+              document.querySelector('#told').textContent = '';
+              const box = button.getBoundingClientRect();
+              return [box.x + box.width / 2, box.y + box.height / 2];
+            })(%s)""" % button
+        )
+        if box:
+            browser.click(*box)
+            # None is, where the page puts the buttons anew while one is held down.
+            pressed = browser.value("window.lookPressed")
+    if pressed != text:
+        raise SystemExit(f"'{pressed}' was pressed and not '{text}'")
+    told = "document.querySelector('#told')"
+    if tells and not browser.becomes(f"{told}.textContent && !{told}.matches('.wrong')", PATIENCE):
+        check(f"{text} is accepted", False, browser.value(f"{told}.textContent"))
 
 
 def cell(row, column):
@@ -116,7 +164,8 @@ def strangers(daemon):
     check("the token's file is its owner's alone", file.stat().st_mode & 0o777 == 0o600 and file.read_text().strip() == daemon.token)
     if os.geteuid() == 0:
         other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-        answer = subprocess.run([*other, "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", address], capture_output=True, text=True)
+        line = [*other, "curl", "-s", "-m", str(PATIENCE), "-o", "/dev/null", "-w", "%{http_code}", address]
+        answer = subprocess.run(line, capture_output=True, text=True)
         check("another user's process without it is refused", answer.stdout == "403", answer.stdout)
     else:
         print("left out: another user's process; this takes root")
@@ -139,8 +188,9 @@ def first(browser, daemon):
     until(browser, "a value that the belt notifies wakes it", f"page.runs[0].count > {before} && VERDICTS[page.runs[0].verdict.at(-1)] === 'resume'")
     until(browser, "its last verdict says so", f"{cell('heart', 4)} === 'characteristic-notified resume Resumed'")
     browser.value("openTab('decisions'), page.list.go(page.order.length - 1)")
-    pane = browser.value("document.querySelector('#why').innerText")
-    check("the decision says why, with what was checked", "Resumed" in pane and "LIFE-4" in pane and "Checks" in pane, pane[:80])
+    pane = "document.querySelector('#why').innerText"
+    words = "['Resumed', 'LIFE-4', 'Checks']"
+    until(browser, "the decision says why, with what was checked", f"{words}.every(word => {pane}.includes(word))", pane)
     browser.value("openTab('now')")
     press(browser, "Lock")
     until(browser, "the phone that is locked can be unlocked", "[...document.querySelectorAll('#verbs button')].some(each => each.textContent === 'Unlock')")
@@ -148,6 +198,10 @@ def first(browser, daemon):
     press(browser, "Force quit", "heart")
     until(browser, "an app that is swiped away has no process", f"{cell('heart', 1)} === 'not-running'")
     until(browser, "and the timeline tells that from other ends", "STATES[page.runs[0].moves.state.at(-1)] === 'force-quit'")
+    # It is told after all that came of the force quit.
+    Client().step(True, note="all is told")
+    notes = "page.runs[0].json.notes"
+    until(browser, "what is noted is told, too", f"{notes}.some(note => note.includes('all is told'))", notes)
     seen = browser.value(DRAWN)
     browser.navigate(f"{daemon.page}?token={daemon.token}")
     until(browser, "the page that is opened anew has the run", f"page.runs[0].count === {len(seen['decisions'])}")
@@ -159,38 +213,38 @@ def first(browser, daemon):
 
 def many(browser, daemon):
     """Ten thousand decisions, while one who listens reads nothing."""
-    slow = socket.create_connection(("127.0.0.1", daemon.port))
+    slow = socket.create_connection(("127.0.0.1", daemon.port), PATIENCE)
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
     slow.sendall(f"GET /events?phone=one&token={daemon.token} HTTP/1.1\r\nHost: 127.0.0.1:{daemon.port}\r\n\r\n".encode())
     wakebench("app", "launch", "heart", "-p", "one")
     wakebench("time", "advance", "10s", "-p", "one")
     before = browser.value("page.runs[0].count")
-    with socket.socket(socket.AF_UNIX) as client:
-        client.connect(control)
-        answers = client.makefile("rb")
-        for number in range(10_000):
-            step = {"notify": "belt", "characteristic": "2A37", "value": f"{number:04x}"}
-            client.sendall(json.dumps({"op": "do", "phone": "one", "wait": False, "command": {"step": step}}).encode() + b"\n")
-            if not json.loads(answers.readline())["ok"]:
-                raise SystemExit("a value was refused")
-        client.sendall(b'{"op":"follow","phone":"one"}\n')
-        last = json.loads(answers.readline())["phones"][0]["seq"]
-    until(browser, f"the page has all of {last - before} decisions more", f"page.runs[0].number.at(-1) === {last} && page.runs[0].count === {last}")
+    client = Client()
+    for number in range(10_000):
+        client.step(False, notify="belt", characteristic="2A37", value=f"{number:04x}")
+    last = client.ask(op="follow", phone="one")["phones"][0]["seq"]
+    until(
+        browser, f"the page has all of {last - before} decisions more",
+        f"page.runs[0].number.at(-1) === {last} && page.runs[0].count === {last}", "[page.runs[0].number.at(-1), page.runs[0].count]",
+    )
     browser.value("openTab('decisions')")
     browser.settle()
     elements = browser.value("document.querySelectorAll('*').length")
     check("no more elements than can be seen", elements < 1_500, elements)
-    took = browser.value("(() => { const began = performance.now(); renew(); draw(); return performance.now() - began; })()")
+    # The quickest of some: another program may have the processor meanwhile.
+    one_more = "(() => { const began = performance.now(); renew(); draw(); return performance.now() - began; })()"
+    took = min(browser.value(one_more) for _ in range(20))
     check("one more takes less than a tenth of a second", took < 100, f"{took:.0f} ms")
-    slow.settimeout(20)
-    read = b""
-    while b'"type":"gap"' not in read[-1_000_000:]:
-        piece = slow.recv(1 << 20)
-        if not piece:
+    # With room for as little as before, what is on its way would take minutes.
+    slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+    read, end = b"", time.monotonic() + PATIENCE
+    while b'"type":"gap"' not in read[-1_000_000:] and select.select([slow], [], [], max(0, end - time.monotonic()))[0]:
+        if not (piece := slow.recv(1 << 20)):
             break
         read += piece
     gap = re.search(rb'\{"type":"gap","dropped":(\d+)\}', read)
-    check("who reads too slowly is told how much he has missed", gap and int(gap.group(1)) > 100, gap and int(gap.group(1)))
+    missed = int(gap.group(1)) if gap else f"nothing of a gap in {len(read)} bytes, of which the last are {read[-200:]}"
+    check("who reads too slowly is told how much he has missed", gap and missed > 100, missed)
     slow.close()
     browser.picture(folder / "many.png")
 
@@ -207,7 +261,7 @@ def moving(browser, daemon):
     browser.value("view.set(0, 1e9)")
     stays = browser.value("new Promise(done => setTimeout(() => done(view.from === Math.max(view.least, 0) || view.from), 700))")
     check("and stays where it is while one looks at what was", stays is True, stays)
-    press(browser, "Now")
+    press(browser, "Now", tells=False)
     until(browser, "until one asks for the present", f"{place} > 0 && {place} < 1")
     press(browser, "Launch", "heart")
     until(browser, "an app connects by itself", f"{cell('belt', 2)} === 'connected'")
@@ -219,7 +273,11 @@ def killed(browser, daemon):
     """The page goes on with the daemon that comes after one that was killed."""
     before = browser.value("page.runs[0].count")
     daemon.end(signal.SIGKILL)
-    following = Daemon(str(daemon.port))
+    # Nobody else is given the port before the next daemon listens on it.
+    with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", daemon.port))
+        following = Daemon(str(daemon.port))
     check("the token is the same after a kill", following.token == daemon.token)
     browser.value("live.source.readyState")
     until(browser, "the page listens again by itself", f"live.source.readyState === 1 && live.state === 'booted' && page.runs[0].count >= {before}")

@@ -1,6 +1,5 @@
 """A Chromium without a window, driven over the DevTools protocol by the pipe that it offers: no port, and no package is needed."""
 import base64
-import collections
 import json
 import os
 import select
@@ -8,6 +7,8 @@ import shutil
 import subprocess
 import tempfile
 import time
+
+PATIENCE = 120
 
 
 class Browser:
@@ -37,14 +38,26 @@ class Browser:
         os.close(answers)
         self.number = 0
         self.bytes = b""
-        self.events = collections.deque()
+        self.loads = set()
         self.requests, self.complaints = [], []
-        page = next(each for each in self.call("Target.getTargets")["targetInfos"] if each["type"] == "page")
         self.session = None
+        page = self.first_page()
         self.session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
         self.resize(width, height)
+
+    def first_page(self):
+        """The page that the browser begins with. It may answer before there is one."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            targets = self.call("Target.getTargets")["targetInfos"]
+            if page := next((each for each in targets if each["type"] == "page"), None):
+                return page
+            if time.monotonic() > end:
+                raise RuntimeError(f"no page in the browser after {PATIENCE} s, but {targets}")
+            time.sleep(0.02)
 
     def __enter__(self):
         return self
@@ -64,22 +77,24 @@ class Browser:
         """Sends a command and gives its result."""
         self.number += 1
         message = {"id": self.number, "method": method, "params": parameters}
-        if getattr(self, "session", None):
+        if self.session:
             message["sessionId"] = self.session
         os.write(self.commands, json.dumps(message).encode() + b"\0")
+        end = time.monotonic() + PATIENCE
         while True:
-            answer = self.receive()
+            answer = self.receive(f"an answer to {method} {parameters}", end)
             if answer.get("id") == self.number:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']['message']}")
                 return answer["result"]
 
-    def receive(self, patience=120):
+    def receive(self, awaited, end):
         while b"\0" not in self.bytes:
-            ready, _, _ = select.select([self.answers], [], [], patience)
+            ready, _, _ = select.select([self.answers], [], [], max(0, end - time.monotonic()))
             piece = os.read(self.answers, 1 << 20) if ready else b""
             if not piece:
-                raise RuntimeError("the browser says nothing any more")
+                state = f"the browser ended with {self.process.poll()}" if ready else f"nothing came for {PATIENCE} s"
+                raise RuntimeError(f"expected {awaited}; {state}")
             self.bytes += piece
         message, _, self.bytes = self.bytes.partition(b"\0")
         message = json.loads(message)
@@ -97,8 +112,8 @@ class Browser:
             self.complaints.append(" ".join(str(each.get("value", each.get("description"))) for each in parameters["args"]))
         elif method == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
             self.complaints.append(parameters["entry"]["text"])
-        if method:
-            self.events.append(method)
+        elif method == "Page.lifecycleEvent" and parameters["name"] == "load":
+            self.loads.add(parameters["loaderId"])
 
     def resize(self, width, height):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
@@ -113,16 +128,20 @@ class Browser:
         began = time.monotonic()
         self.navigate(f"file://{os.path.abspath(path)}{fragment}")
         self.loaded = time.monotonic() - began
+        # What is painted first need not have contents, and may be told alone.
         return self.value(
-            "new Promise(done => new PerformanceObserver(list => done(list.getEntriesByName('first-contentful-paint')[0]?.startTime / 1000))"
-            ".observe({ type: 'paint', buffered: true }))"
+            """new Promise(done => new PerformanceObserver(list => {
+              for (const paint of list.getEntriesByName('first-contentful-paint')) done(paint.startTime / 1000);
+            }).observe({ type: 'paint', buffered: true }))"""
         )
 
     def navigate(self, url):
-        self.events.clear()
-        self.call("Page.navigate", url=url)
-        while "Page.loadEventFired" not in self.events:
-            self.receive()
+        answer = self.call("Page.navigate", url=url)
+        if "errorText" in answer:
+            raise RuntimeError(f"{url}: {answer['errorText']}")
+        end = time.monotonic() + PATIENCE
+        while answer["loaderId"] not in self.loads:
+            self.receive(f"{url} to be loaded", end)
 
     def value(self, expression):
         """What an expression of the page comes to; a promise is waited for."""
@@ -131,6 +150,22 @@ class Browser:
             details = answer["exceptionDetails"]
             raise RuntimeError(details.get("exception", {}).get("description", details["text"]))
         return answer["result"].get("value")
+
+    def becomes(self, condition, patience=60):
+        """Waits until a condition of the page holds, and says whether it came to that."""
+        return self.value(
+            """new Promise(done => {
+              const began = performance.now();
+              (function look() {
+                let isSo = false;
+                try { isSo = %s; } catch { /* Not there yet. */ }
+                if (isSo) done(true);
+                else if (performance.now() - began > %d) done(false);
+                else setTimeout(look, 20);
+              })();
+            })"""
+            % (condition, patience * 1000)
+        )
 
     def settle(self):
         """Waits until what was asked for is painted."""

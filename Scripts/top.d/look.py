@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 import time
 
 import pyte
@@ -23,7 +24,7 @@ environment = os.environ | {"WAKEBENCH_SOCKET": control, "WAKEBENCH_STATE": str(
 environment.pop("NO_COLOR", None)
 environment.pop("WAKEBENCH_PHONE", None)
 failures = 0
-PATIENCE = 30
+PATIENCE = 60
 FLOOD = 2_000
 # As a terminal sends them while a program has the whole screen.
 UP, DOWN, END = "\x1bOA", "\x1bOB", "\x1b[4~"
@@ -37,7 +38,7 @@ def check(what, good, found=""):
 
 
 def wakebench(*words):
-    ended = subprocess.run([program, *words], env=environment, capture_output=True, text=True)
+    ended = subprocess.run([program, *words], env=environment, capture_output=True, text=True, timeout=PATIENCE)
     if ended.returncode:
         raise SystemExit(f"{words}: {ended.stderr}")
     return ended.stdout
@@ -45,10 +46,25 @@ def wakebench(*words):
 
 def serve():
     daemon = subprocess.Popen([program, "serve", "--state", str(folder / "state")], env=environment, stdout=subprocess.PIPE, text=True)
+    impatience = threading.Timer(PATIENCE, daemon.kill)
+    impatience.start()
+    heard = []
     for said in daemon.stdout:
+        heard.append(said)
         if "serving " in said:
+            impatience.cancel()
             return daemon
-    raise SystemExit("the daemon did not serve")
+    impatience.cancel()
+    raise SystemExit(f"no line with 'serving' from the daemon in {PATIENCE} s, but {heard}; it ended with {daemon.wait()}")
+
+
+def finish(daemon):
+    daemon.terminate()
+    try:
+        daemon.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        daemon.kill()
+        check("the daemon ends when it is told to", False, f"it still ran {PATIENCE} s later")
 
 
 class Screen(pyte.Screen):
@@ -114,19 +130,24 @@ class Terminal:
     def line(self, pattern):
         return next((line for line in self.lines if re.search(pattern, line)), None)
 
-    def until(self, what, pattern):
+    def wait(self, what, condition, seen=None):
+        """Waits until a condition holds, which is looked at again after all that is drawn, and gives what it comes to."""
         end = time.monotonic() + PATIENCE
-        while self.line(pattern) is None and self.take(max(0, end - time.monotonic())):
-            pass
-        found = self.line(pattern)
-        check(what, found is not None, "" if found is not None else self.lines)
+        while not (found := condition()) and (left := end - time.monotonic()) > 0:
+            if not self.take(min(left, 1)) and self.process.poll() is not None:
+                break
+        check(what, found, "" if found else (seen or (lambda: self.lines))())
+        if not found:
+            # What comes after it would be waited for in vain, too.
+            raise SystemExit(f"not within {PATIENCE} s: {what}; `top` ended with {self.process.poll()}")
         return found
 
+    def until(self, what, pattern):
+        """Waits for a line."""
+        return self.wait(what, lambda: self.line(pattern))
+
     def gone(self, what, pattern):
-        end = time.monotonic() + PATIENCE
-        while self.line(pattern) is not None and self.take(max(0, end - time.monotonic())):
-            pass
-        check(what, self.line(pattern) is None, self.line(pattern) or "")
+        self.wait(what, lambda: self.line(pattern) is None)
 
     def colour(self, word):
         """The colour in which a word stands on the screen."""
@@ -137,12 +158,26 @@ class Terminal:
 
     def ended(self):
         """Its exit code, once all that it drew has been taken."""
+        end = time.monotonic() + PATIENCE
         while self.process.poll() is None or select.select([self.master], [], [], 0)[0]:
             self.take(0.1)
+            if time.monotonic() > end:
+                self.process.kill()
         return self.process.returncode
 
     def is_as_before(self):
         return termios.tcgetattr(self.slave) == self.before and self.said.rstrip(b"\r\n").rfind(b"\x1b[?1049l") > self.said.rfind(b"\x1b[?1049h")
+
+
+def decisions(phone):
+    """What the log of a phone's run has: verdict, reason and event of each decision."""
+    log = [json.loads(line) for line in wakebench("log", str(folder / "state/phones" / phone / "run")).splitlines()[1:]]
+    return [[each["verdict"], each["reason"], each["event"]["kind"]] for each in log]
+
+
+def shown(top):
+    """The same of the decisions about the app that the list shows."""
+    return [line.split()[2:5] for line in top.lines if re.search(r"^  T\S+ +heart +[a-z]", line)]
 
 
 def looks():
@@ -160,14 +195,14 @@ def looks():
     top.press("a")
     top.until("an app that is left for the home screen is suspended in time", r"^> heart +suspended ")
     top.press("n")
-    top.until("a value that the belt notifies wakes it", r"^> heart +\S+ +- +[\d.]+ s +resume +Resumed +characteristic-notified$")
-    check("what is left of its window is shown", (left := top.line(r"^> heart")) and 0 < float(left.split()[4]) <= 10, left)
+    left = top.until("a value that the belt notifies wakes it", r"^> heart +\S+ +- +[\d.]+ s +resume +Resumed +characteristic-notified$")
+    check("what is left of its window is shown", 0 < float(left.split()[4]) <= 10, left)
     top.until("the list has the decision", r"^  T\+00:02:00\.000 +heart +resume +Resumed +characteristic-notified belt/2A37$")
-    check("a verdict that woke is green", top.colour("resume") == "green", top.colour("resume"))
-    log = [json.loads(line) for line in wakebench("log", str(folder / "state/phones/one/run")).splitlines()[1:]]
-    logged = [[each["verdict"], each["reason"], each["event"]["kind"]] for each in log]
-    shown = [[line.split()[place] for place in (2, 3, 4)] for line in top.lines if re.search(r"^  T\S+ +heart +[a-z]", line)]
-    check("the list has the decisions of the log, in order", logged and shown == logged, "" if shown == logged else (shown, logged))
+    top.wait("a verdict that woke is green", lambda: top.colour("resume") == "green", lambda: top.colour("resume"))
+    top.wait(
+        "the list has the decisions of the log, in order", lambda: (logged := decisions("one")) and shown(top) == logged,
+        lambda: (shown(top), decisions("one")),
+    )
     top.until("what was pressed is told", r"^notify belt, characteristic 2A37, value 0040, accepted at T\+00:02:00")
     top.press("w")
     why = wakebench("why", "heart", "-p", "one").splitlines()[0]
@@ -181,7 +216,7 @@ def looks():
     payload.write_text('{"aps": {"content-available": 1}}')
     wakebench("push", "send", "heart", str(payload), "-p", "one")
     top.until("what somebody else does is shown, and refused", r"^  T\+00:02:00\.000 +heart +deny +ForceQuit +push-received com.acme.heart$")
-    check("in red", top.colour("deny") == "red", top.colour("deny"))
+    top.wait("in red", lambda: top.colour("deny") == "red", lambda: top.colour("deny"))
     return top
 
 
@@ -191,6 +226,7 @@ def many(top):
     top.press("a")
     top.until("the app is back", r"^> heart +active ")
     with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(PATIENCE)
         client.connect(control)
         answers = client.makefile("rb")
         for number in range(FLOOD):
@@ -211,13 +247,24 @@ def many(top):
 
 def resized(top):
     top.resize(72, 16)
-    top.until("a smaller terminal shows the phone, too", r"^> one +booted")
-    heading = next(number for number, line in enumerate(top.lines) if "WHAT HAPPENED" in line)
-    wrapped = [line for line in top.lines[heading + 1 : -1] if line and not line.startswith("  T+")]
-    check("a line that is too long is cut, and goes on in no other", len(top.lines) == 16 and not wrapped, wrapped or "")
-    check("the last line tells what came of the last key", top.lines[-1].startswith("force-quit heart, accepted"), top.lines[-1])
+    top.wait("a smaller terminal shows the phone, too", lambda: is_whole(top) and top.line(r"^> one +booted"))
+    top.wait(
+        "a line that is too long is cut, and goes on in no other", lambda: is_whole(top) and not wrapped(top), lambda: wrapped(top)
+    )
+    top.wait("the last line tells what came of the last key", lambda: top.lines[-1].startswith("force-quit heart, accepted"))
     top.resize(110, 30)
-    top.until("and a larger one all again", r"^> belt +bluetooth-peripheral")
+    top.wait("and a larger one all again", lambda: is_whole(top) and top.line(r"^> belt +bluetooth-peripheral"))
+
+
+def is_whole(top):
+    """Whether the screen is drawn in the size that it has now: what was before has no title, or nothing in the last line."""
+    return top.lines[0].startswith("wakebench top") and top.lines[-1]
+
+
+def wrapped(top):
+    """What stands in the list and begins no line of it; all of the screen where there is no list."""
+    heading = next((number for number, line in enumerate(top.lines) if "WHAT HAPPENED" in line), -1)
+    return [line for line in top.lines[heading + 1 : -1] if line and not line.startswith("  T+")]
 
 
 def second_phone(top):
@@ -226,7 +273,7 @@ def second_phone(top):
     top.press(DOWN)
     top.until("the arrow chooses it", r"^> two +shutdown ")
     top.press("b")
-    top.until("b boots it, and its clock goes by itself", r"^> two +booted +real +\S+ +T\+00:00:0[1-9]")
+    top.until("b boots it, and its clock goes by itself", r"^> two +booted +real +\S+ +T\+(?!00:00:00)\d\d:\d\d:\d\d")
     top.press("a")
     top.until("a key that fits nothing says so", r"^a: nothing is chosen that it could be done to")
 
@@ -250,7 +297,9 @@ def given_back():
         end(top)
         code = top.ended()
         check(f"{what} ends it, and the terminal is as it was", code == 0 and top.is_as_before(), (code, top.is_as_before()))
-    plain = subprocess.run([program, "top"], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    plain = subprocess.run(
+        [program, "top"], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
+    )
     lines = plain.stderr.splitlines()
     check("without a terminal it says what to do", plain.returncode == 12 and len(lines) == 1 and "--once" in lines[0], lines)
 
@@ -280,9 +329,9 @@ try:
     second_phone(top)
     daemon = daemon_gone(top, daemon)
     top.press("q")
-    check("q ends it, and the terminal is as it was", top.ended() == 0 and top.is_as_before())
+    code = top.ended()
+    check("q ends it, and the terminal is as it was", code == 0 and top.is_as_before(), (code, top.is_as_before()))
     given_back()
 finally:
-    daemon.terminate()
-    daemon.wait()
+    finish(daemon)
 sys.exit(f"{failures} failed" if failures else 0)

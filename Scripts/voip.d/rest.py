@@ -23,14 +23,12 @@ bench = socket.socket(fileno=int(os.environ.pop("WAKEBENCH_SOCKET")))
 def say(message, *descriptors):
     rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
     bench.sendmsg([json.dumps(message).encode()], rights)
-host, first = os.environ["VOIP_SERVER"].split(":")
-port = int(first) + NUMBER
 say({"type": "hello", "version": 1, "client": "python", "pid": os.getpid()})
 bench.recv(65536)
 lines = []
 granted = 0
 for number in range(1, EACH + 1):
-    line = socket.create_connection((host, port))
+    line = socket.create_connection(("127.0.0.1", PORT))
     lines.append(line)
     say({"type": "voip.watch", "id": number, "socket": number}, line.fileno())
     granted += json.loads(bench.recv(65536)).get("granted") is True
@@ -55,16 +53,16 @@ PLIST = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def peer(port):
-    """A process that takes connections and keeps them."""
+def peer():
+    """A process that takes connections and keeps them, and its port."""
     listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", port))
+    listener.bind(("127.0.0.1", 0))
     listener.listen(each)
     pid = os.fork()
     if pid:
+        port = listener.getsockname()[1]
         listener.close()
-        return pid
+        return pid, port
     kept = []
     while True:
         kept.append(listener.accept())
@@ -76,15 +74,14 @@ def ticks(pid):
     return int(fields[11]) + int(fields[12])
 
 
-base = 21_000 + os.getpid() % 20_000
-peers = [peer(base + number) for number in range(apps)]
+peers = [peer() for _ in range(apps)]
 steps = []
 entries = []
 for number in range(apps):
     bundle = f"{folder}/Rest{number}.app"
     os.makedirs(bundle, exist_ok=True)
     with open(f"{bundle}/program", "w") as file:
-        file.write(APP.replace("NUMBER", str(number)).replace("EACH", str(each)))
+        file.write(APP.replace("PORT", str(peers[number][1])).replace("EACH", str(each)))
     os.chmod(f"{bundle}/program", 0o755)
     with open(f"{bundle}/Info.plist", "w") as file:
         file.write(PLIST.format(number=number))
@@ -97,7 +94,6 @@ with open(scenario, "w") as file:
     file.write("\nsteps:\n" + "\n".join(steps) + "\nuntil: 1h\n")
 bench = subprocess.Popen(
     [wakebench, "run", scenario, "--apps", folder, "--out", f"{folder}/rest", "--quiet"],
-    env=dict(os.environ, WAKEBENCH_APP_VOIP_SERVER=f"127.0.0.1:{base}"),
     stdout=subprocess.DEVNULL,
 )
 try:
@@ -108,7 +104,7 @@ try:
         words = []
         while len(words) < 2:
             if bench.poll() is not None or time.monotonic() > end:
-                raise SystemExit(f"app {number} did not come up; see {log}")
+                raise SystemExit(f"app {number} did not come up, but {words}; the bench ended with {bench.poll()}; see {log}")
             time.sleep(0.05)
             if os.path.exists(log):
                 with open(log) as file:
@@ -134,7 +130,7 @@ try:
 finally:
     bench.terminate()
     bench.wait()
-    for pid in peers:
+    for pid, _ in peers:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
 

@@ -32,5 +32,6 @@ def wait_until_suspended(pid, seconds=60):
     end = time.monotonic() + seconds
     while not is_suspended(pid):
         if time.monotonic() > end:
-            raise SystemExit(f"process {pid} was not suspended within {seconds} s")
+            with open(f"/proc/{pid}/status") as file:
+                raise SystemExit(f"process {pid} was not suspended within {seconds} s: {file.read(300)}")
         time.sleep(0.001)

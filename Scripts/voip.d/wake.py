@@ -33,6 +33,7 @@ def free_port():
 
 
 listener = socket.socket()
+listener.settimeout(60)
 listener.bind(("127.0.0.1", 0))
 listener.listen()
 scenario = f"{folder}/wake.yaml"
@@ -56,6 +57,7 @@ activator = subprocess.Popen(
 )
 try:
     connection, _ = listener.accept()
+    connection.settimeout(60)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     (pid,) = struct.unpack("<q", exactly(connection, 8))
 
@@ -69,17 +71,20 @@ try:
         return heard - began
 
     def launch():
-        with socket.create_connection(("127.0.0.1", port)) as once:
+        with socket.create_connection(("127.0.0.1", port), 60) as once:
             began = time.monotonic_ns()
             once.send(b"INVITE\r\n")
             (heard,) = struct.unpack("<q", exactly(once, 8))
             return heard - began
 
-    for _ in range(200):
+    end = time.monotonic() + 60
+    while True:
         try:
             launch()
             break
-        except (OSError, SystemExit):
+        except (OSError, SystemExit) as error:
+            if time.monotonic() > end:
+                raise SystemExit(f"systemd-socket-activate launched nothing within 60 s: {error}") from None
             time.sleep(0.02)
     rows = {"wakebench wakes a suspended app": [], "systemd-socket-activate launches a process": []}
     for turn in range(samples + 5):

@@ -69,7 +69,7 @@ struct NewAppTests {
 
         """
 
-    /// It builds UIKit and CoreBluetooth anew, as the user's own package does.
+    /// Its package builds UIKit and CoreBluetooth for itself, as the user's own does, where other tests' packages do.
     @Test(
         "In Swift, what app new prints leads to a resumed app, without a warning",
         .enabled(if: find("swift") != nil, "needs swift")
@@ -79,6 +79,9 @@ struct NewAppTests {
         defer { program.clean() }
         let played = try follow(program, ["Pulse"], limit: 900) {
             try program.write("Pulse/Sources/Shared.swift", Self.shared)
+            let build = program.folder.appending(path: "Pulse/.build").path
+            try FileManager.default.createDirectory(atPath: Program.outside, withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(atPath: build, withDestinationPath: Program.outside)
         }
         try expectResumed(program, played, folder: "Pulse", identifier: "com.example.pulse")
         #expect(!played.output.contains("warning:"), "\(played.output)")

@@ -17,8 +17,13 @@ struct Program {
 
     static let repository = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    static let path = repository.appending(path: ".build/debug/wakebench").path
+    /// The program that WAKEBENCH_TEST_PROGRAM names, such as the optimized one, or that of the debug build.
+    static let path =
+        ProcessInfo.processInfo.environment["WAKEBENCH_TEST_PROGRAM"]
+        ?? repository.appending(path: ".build/debug/wakebench").path
     static let isRoot = getuid() == 0
+    /// Where packages of tests that have this one as a dependency are built: what one has built of it the next need not.
+    static let outside = repository.appending(path: ".build/outside/build").path
     static let setpriv = "/usr/bin/setpriv"
 
     /// Removed when the value's owner says ``clean()``.

@@ -278,7 +278,7 @@ enum House {
     /// The targets of Package.swift, in its order.
     static func targets() throws -> [Target] {
         let manifest = try manifest()
-        let call = /\b(room|program|library|clang|testProgram|testLibrary|tests)\(\s*"(\w+)"/
+        let call = /\b(room|program|library|clang|testProgram|appCode|testLibrary|tests)\(\s*"(\w+)"/
         let calls = manifest.matches(of: call)
         return calls.indices.map { index in
             let end = index + 1 < calls.count ? calls[index + 1].range.lowerBound : manifest.endIndex

@@ -214,4 +214,24 @@ struct HouseTests {
         }
         #expect(named.sorted() == parts.sorted())
     }
+
+    @Test("Each job of the lab is one that Scripts/test plays, but those that take words")
+    func labJobs() throws {
+        let lab = House.root.appending(path: "Scripts/lab.d")
+        let jobs = try FileManager.default.contentsOfDirectory(atPath: lab.appending(path: "jobs").path)
+        let player = try String(contentsOf: lab.appending(path: "job"), encoding: .utf8)
+        let list = try #require(player.firstMatch(of: /<<'LIST'\n(.*?)\nLIST\n/.dotMatchesNewlines())?.1)
+        let played = list.split(separator: "\n").map { "\($0.prefix { $0 != " " }).sh" }
+        #expect(jobs.sorted() == (played + ["scenario.sh", "with-belt.sh"]).sorted())
+    }
+
+    @Test("Each test target that Scripts/test runs by many tests at once is one")
+    func pureTargets() throws {
+        let steps = House.root.appending(path: "Scripts/test.d/steps.py")
+        let list = try #require(try String(contentsOf: steps, encoding: .utf8).firstMatch(of: /PURE = \(([^)]*)\)/)?.1)
+        let names = list.matches(of: /"(\w+)"/).map { String($0.1) }
+        let targets = try House.targets().filter { $0.kind == "tests" }.map(\.name)
+        #expect(names.count > 5)
+        #expect(Set(names).isSubset(of: targets), "\(Set(names).subtracting(targets))")
+    }
 }

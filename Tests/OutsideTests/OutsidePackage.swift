@@ -16,13 +16,11 @@ struct OutsidePackage {
 
     private let folder = repository.appending(path: ".build/outside")
     private var package: URL { folder.appending(path: "package") }
-    private var products: URL { folder.appending(path: "build/debug") }
 
-    /// Writes each folder of Package as a target, in Swift 6 mode, in Swift 5 mode, or once in each.
-    init() throws {
-        try write("Forms", as: "Forms5")
-        try write("Forms", as: "Forms6")
-        try write("Main", as: "Main")
+    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+    /// Writes the new app with its tests, and each folder of Package as a target of tests beside them.
+    func write() throws {
         try write("UnitTests", as: "UnitTests", in: "Tests")
         try write("BenchTests", as: "BenchTests", in: "Tests")
         try writeNewApp()
@@ -30,23 +28,16 @@ struct OutsidePackage {
     }
 
     private var manifest: String {
-        let modules = [
-            "UIKit", "CoreBluetooth", "CoreLocation", "AVFoundation", "ExternalAccessory", "UserNotifications",
-            "PushKit",
-            "CallKit", "BackgroundTasks", "os", "OSLog",
-        ]
-        let products = modules.map { #".product(name: "\#($0)", package: "wakebench")"# }.joined(separator: ", ")
-        let bench = ["WakebenchTesting", "wakebench", "WakebenchTime"].map {
-            #", .product(name: "\#($0)", package: "wakebench")"#
-        }.joined()
-        func target(_ name: String, _ mode: String, _ kind: String = "executableTarget", more: String = "") -> String {
-            #".\#(kind)(name: "\#(name)", dependencies: [\#(products)\#(more)], "#
+        let products = ["CoreBluetooth", "UIKit", "WakebenchTesting"].map {
+            #".product(name: "\#($0)", package: "wakebench")"#
+        }
+        func target(_ name: String, _ mode: String, _ kind: String = "testTarget") -> String {
+            #".\#(kind)(name: "\#(name)", dependencies: [\#(products.joined(separator: ", "))], "#
                 + "swiftSettings: [.swiftLanguageMode(\(mode))])"
         }
         let targets = [
-            target("Forms5", ".v5"), target("Forms6", ".v6"), target("Main", ".v5"), target("Pulse", ".v6"),
-            target("UnitTests", ".v6", "testTarget"), target("BenchTests", ".v5", "testTarget", more: bench),
-            target("PulseTests", ".v6", "testTarget", more: bench),
+            target("Pulse", ".v6", "executableTarget"), target("UnitTests", ".v6"), target("BenchTests", ".v5"),
+            target("PulseTests", ".v6"),
         ]
         return """
             // swift-tools-version: 6.0
@@ -110,16 +101,8 @@ struct OutsidePackage {
         return try run("/usr/bin/env", ["swift", command, option] + places)
     }
 
-    /// Runs a program of the package without a bench, the variables added to its environment.
-    func run(_ program: String, _ variables: [String: String] = [:]) throws -> Outcome {
-        try run(products.appending(path: program).path, [], variables)
-    }
-
-    private func run(
-        _ command: String,
-        _ arguments: [String],
-        _ variables: [String: String] = [:]
-    ) throws -> Outcome {
+    /// Runs a program to its end, without a bench.
+    func run(_ command: String, _ arguments: [String] = []) throws -> Outcome {
         let log = folder.appending(path: "output")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         let output = try FileHandle(forWritingTo: log)
@@ -129,7 +112,6 @@ struct OutsidePackage {
         var environment = ProcessInfo.processInfo.environment
         // A build of a few rooms has no products.
         environment["WAKEBENCH_TESTS"] = nil
-        environment.merge(variables) { $1 }
         process.environment = environment
         process.standardOutput = output
         process.standardError = output

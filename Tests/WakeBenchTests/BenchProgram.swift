@@ -23,8 +23,11 @@ final class BenchProgram {
 
     static let repository = URL(filePath: #filePath).appending(path: "../../..").standardized
 
-    /// A program of this package, beside the tests.
+    /// A program of this package, beside the tests; wakebench is the one that WAKEBENCH_TEST_PROGRAM names, if it names one.
     static func built(_ name: String) throws -> String {
+        if name == "wakebench", let named = ProcessInfo.processInfo.environment["WAKEBENCH_TEST_PROGRAM"] {
+            return named
+        }
         for path in [Bundle.main.executablePath ?? ""] + CommandLine.arguments {
             let folder = URL(filePath: path).deletingLastPathComponent()
             for place in [folder, folder.appending(path: "../../..").standardized] {

@@ -2,12 +2,12 @@ import ChildProcess
 import Foundation
 import Glibc
 import Testing
+import TriedFreezers
 import WakeProcesses
 
 /// What is left of virtual time inside apps when their bench is gone, or they are.
 @Suite("The end of virtual time")
 struct KilledTimeTests {
-    private static let freezers = FreezerProbe.all().filter(\.usable).map(\.kind.rawValue)
 
     /// Waits for something that must happen; whether it has.
     private func waits(while isRunning: () -> Bool = { true }, until isSo: () throws -> Bool) rethrows -> Bool {
@@ -22,7 +22,7 @@ struct KilledTimeTests {
     @Test(
         "A bench killed with -9 leaves nothing of its apps' virtual time: no process, descriptor, memory or control group",
         .timeLimit(.minutes(5)),
-        arguments: freezers
+        arguments: TriedFreezers.names
     )
     func killed(freezer: String) throws {
         let bench = try BenchProgram()
@@ -118,7 +118,7 @@ struct KilledTimeTests {
         "However often an app is launched, the bench has one page for it, and no more descriptors in the end than at first",
         .enabled(if: BenchProgram.python, "/usr/bin/python3 is missing"),
         .timeLimit(.minutes(5)),
-        arguments: freezers
+        arguments: TriedFreezers.names
     )
     func relaunched(freezer: String) throws {
         let bench = try BenchProgram()

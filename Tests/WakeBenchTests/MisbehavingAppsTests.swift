@@ -1,6 +1,7 @@
 import ChildProcess
 import Foundation
 import Testing
+import TriedFreezers
 import WakeProcesses
 
 /// A scenario of real apps in a folder of its own: a healthy one, and beside it all that misbehave.
@@ -168,9 +169,11 @@ private struct Stage {
 
 @Suite("Misbehaving apps", .serialized)
 struct MisbehavingAppsTests {
-    private static let freezers = FreezerProbe.all().filter(\.usable).map(\.kind.rawValue)
 
-    @Test("A healthy app beside apps that misbehave gets every event, under each freezer", arguments: freezers)
+    @Test(
+        "A healthy app beside apps that misbehave gets every event, under each freezer",
+        arguments: TriedFreezers.names
+    )
     func healthyBesideRogues(freezer: String) throws {
         let stage = try Stage()
         defer { stage.remove() }

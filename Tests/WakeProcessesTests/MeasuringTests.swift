@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Testing
+import TriedFreezers
 import WakeProcesses
 import WakeSystem
 
@@ -8,7 +9,7 @@ import WakeSystem
 struct MeasuringTests {
     @Test(
         "Processor time and memory of an app are of all its processes",
-        arguments: usableFreezers,
+        arguments: TriedFreezers.kinds,
         ["count", "fork", "detach"]
     )
     func usage(freezer: FreezerKind, mode: String) throws {
@@ -24,7 +25,7 @@ struct MeasuringTests {
         #expect(stage.host.usage(of: 2) == nil)
     }
 
-    @Test("An app that spins is seen to take a processor", arguments: usableFreezers)
+    @Test("An app that spins is seen to take a processor", arguments: TriedFreezers.kinds)
     func spins(freezer: FreezerKind) throws {
         let stage = try Stage(freezer)
         try stage.spawn("spin")
@@ -35,7 +36,7 @@ struct MeasuringTests {
         #expect(stage.exits[0].processorTime >= used)
     }
 
-    @Test("The memory that an app has written to is its footprint", arguments: usableFreezers)
+    @Test("The memory that an app has written to is its footprint", arguments: TriedFreezers.kinds)
     func hogs(freezer: FreezerKind) throws {
         let stage = try Stage(freezer)
         try stage.spawn("hog", "64")
@@ -44,7 +45,11 @@ struct MeasuringTests {
         #expect(footprint < 80 << 20)
     }
 
-    @Test("Each kind of lock is found, frozen or not", arguments: usableFreezers, ["flock", "shared", "posix", "ofd"])
+    @Test(
+        "Each kind of lock is found, frozen or not",
+        arguments: TriedFreezers.kinds,
+        ["flock", "shared", "posix", "ofd"]
+    )
     func locks(freezer: FreezerKind, kind: String) throws {
         let stage = try Stage(freezer)
         let folder = try Folder()
@@ -62,7 +67,7 @@ struct MeasuringTests {
 
     @Test("A lock in the app's own folder is nobody else's, by whatever way the folder is named")
     func ownFolder() throws {
-        let stage = try Stage(usableFreezers[0])
+        let stage = try Stage(TriedFreezers.kinds[0])
         let folder = try Folder()
         let link = folder.path + "-link"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path)
@@ -75,7 +80,7 @@ struct MeasuringTests {
 
     @Test("A SQLite database in WAL mode that is merely open holds nobody up")
     func writeAheadLog() throws {
-        let stage = try Stage(usableFreezers[0])
+        let stage = try Stage(TriedFreezers.kinds[0])
         let folder = try Folder()
         try stage.spawn("lock", "wal", folder.path + "/group.db-shm")
         try stage.turn { !stage.packets.isEmpty }
@@ -84,7 +89,7 @@ struct MeasuringTests {
 
     @Test(
         "A frozen app's listening sockets are found and closed, and it may go on",
-        arguments: usableFreezers,
+        arguments: TriedFreezers.kinds,
         ["tcp", "unix"]
     )
     func listeners(freezer: FreezerKind, kind: String) throws {
@@ -111,7 +116,7 @@ struct MeasuringTests {
 
     @Test("An app that listens on nothing has no listening sockets")
     func listensOnNothing() throws {
-        let stage = try Stage(usableFreezers[0])
+        let stage = try Stage(TriedFreezers.kinds[0])
         try stage.spawn("echo")
         #expect(stage.host.listeners(of: 1).isEmpty)
         #expect(stage.host.closeListeners(of: 1).isEmpty)

@@ -1,12 +1,13 @@
 import ChildProcess
 import Foundation
 import Testing
+import TriedFreezers
 import WakeProcesses
 import WakeSystem
 
 @Suite("App processes", .serialized)
 struct ProcessHostTests {
-    @Test("A process's exit status is told once, with what it used", arguments: usableFreezers)
+    @Test("A process's exit status is told once, with what it used", arguments: TriedFreezers.kinds)
     func exitStatus(freezer: FreezerKind) throws {
         let stage = try Stage(freezer)
         let pid = try stage.spawn("exit", "7")
@@ -18,7 +19,7 @@ struct ProcessHostTests {
         #expect(stage.host.running.isEmpty)
     }
 
-    @Test("A crash is told with its signal", arguments: usableFreezers)
+    @Test("A crash is told with its signal", arguments: TriedFreezers.kinds)
     func crash(freezer: FreezerKind) throws {
         let stage = try Stage(freezer)
         try stage.spawn("crash")
@@ -31,7 +32,7 @@ struct ProcessHostTests {
 
     @Test(
         "A program that is missing is a typed error, and the app can be started afterwards",
-        arguments: usableFreezers
+        arguments: TriedFreezers.kinds
     )
     func missing(freezer: FreezerKind) throws {
         let stage = try Stage(freezer)
@@ -47,7 +48,7 @@ struct ProcessHostTests {
         try stage.turn { stage.exits.map(\.cause) == [.exited(status: 0)] }
     }
 
-    @Test("A missing working directory is a typed error", arguments: usableFreezers)
+    @Test("A missing working directory is a typed error", arguments: TriedFreezers.kinds)
     func missingDirectory(freezer: FreezerKind) throws {
         let stage = try Stage(freezer)
         let error = #expect(throws: ProcessError.self) {
@@ -58,7 +59,7 @@ struct ProcessHostTests {
 
     @Test(
         "An app sees its arguments, folder and environment, four descriptors and no blocked signal",
-        arguments: usableFreezers
+        arguments: TriedFreezers.kinds
     )
     func surroundings(freezer: FreezerKind) throws {
         let stage = try Stage(freezer)
@@ -88,7 +89,7 @@ struct ProcessHostTests {
 
     @Test(
         "A frozen app counts no further, and goes on from where it was",
-        arguments: usableFreezers,
+        arguments: TriedFreezers.kinds,
         ["count", "fork", "detach", "leaderless", "vfork"]
     )
     func freezes(freezer: FreezerKind, mode: String) throws {
@@ -110,7 +111,7 @@ struct ProcessHostTests {
 
     @Test(
         "A kill reaches every descendant, also while frozen",
-        arguments: usableFreezers,
+        arguments: TriedFreezers.kinds,
         ["count", "fork", "detach", "leaderless", "vfork"]
     )
     func kills(freezer: FreezerKind, mode: String) throws {
@@ -127,7 +128,7 @@ struct ProcessHostTests {
         }
     }
 
-    @Test("What an app leaves behind when it exits is killed", arguments: usableFreezers)
+    @Test("What an app leaves behind when it exits is killed", arguments: TriedFreezers.kinds)
     func leftBehind(freezer: FreezerKind) throws {
         let stage = try Stage(freezer)
         let counter = Counter()
@@ -137,7 +138,7 @@ struct ProcessHostTests {
         #expect(stage.exits.map(\.cause) == [.exited(status: 0)])
     }
 
-    @Test("A kill comes through to an app that ignores SIGTERM", arguments: usableFreezers)
+    @Test("A kill comes through to an app that ignores SIGTERM", arguments: TriedFreezers.kinds)
     func ignoresTerm(freezer: FreezerKind) throws {
         let stage = try Stage(freezer)
         let pid = try stage.spawn("ignore-term")
@@ -157,7 +158,7 @@ struct ProcessHostTests {
 
     @Test("Packets come back in order, and their bytes are kept")
     func echo() throws {
-        let stage = try Stage(usableFreezers[0])
+        let stage = try Stage(TriedFreezers.kinds[0])
         try stage.spawn("echo")
         for number in UInt8(0)..<5 {
             #expect(stage.host.send([UInt8](repeating: number, count: 1 + Int(number) * 10_000), to: 1) == .sent)
@@ -169,7 +170,7 @@ struct ProcessHostTests {
 
     @Test("A full socket says so, and says when it takes packets again")
     func fullSocket() throws {
-        let stage = try Stage(usableFreezers[0])
+        let stage = try Stage(TriedFreezers.kinds[0])
         try stage.spawn("echo")
         #expect(try stage.freeze() == .frozen)
         let packet = [UInt8](repeating: 1, count: 60_000)
@@ -186,7 +187,7 @@ struct ProcessHostTests {
 
     @Test("A flood is read at most 32 packets a turn, and other things go on")
     func flood() throws {
-        let stage = try Stage(usableFreezers[0])
+        let stage = try Stage(TriedFreezers.kinds[0])
         var inTurn = 0
         var most = 0
         var turns = 0
@@ -209,7 +210,7 @@ struct ProcessHostTests {
 
     @Test("What an app said before it ended is heard, though it left something unread")
     func lastWords() throws {
-        let stage = try Stage(usableFreezers[0])
+        let stage = try Stage(TriedFreezers.kinds[0])
         let pid = try stage.spawn("last-words")
         #expect(stage.host.send([1], to: 1) == .sent)
         try waitAside { hasEnded(pid) }
@@ -230,7 +231,7 @@ struct ProcessHostTests {
 
     @Test("A packet that is too large is a fault, and the next one is read")
     func oversize() throws {
-        let stage = try Stage(usableFreezers[0])
+        let stage = try Stage(TriedFreezers.kinds[0])
         try stage.spawn("oversize")
         try stage.turn { stage.packets == [Array("after".utf8)] }
         #expect(stage.faults == [.truncated])
@@ -238,7 +239,7 @@ struct ProcessHostTests {
 
     @Test("An app that closes its socket runs on until it is killed")
     func closes() throws {
-        let stage = try Stage(usableFreezers[0])
+        let stage = try Stage(TriedFreezers.kinds[0])
         try stage.spawn("close")
         try stage.turn { stage.faults == [.closed] }
         #expect(stage.exits.isEmpty)
@@ -249,13 +250,16 @@ struct ProcessHostTests {
 
     @Test("A packet without bytes is a packet, and not the end of the socket")
     func empty() throws {
-        let stage = try Stage(usableFreezers[0])
+        let stage = try Stage(TriedFreezers.kinds[0])
         try stage.spawn("empty")
         try stage.turn { stage.packets == [[], Array("after".utf8)] }
         #expect(stage.faults.isEmpty)
     }
 
-    @Test("A socket that closes because its process ends is told from one that is closed", arguments: usableFreezers)
+    @Test(
+        "A socket that closes because its process ends is told from one that is closed",
+        arguments: TriedFreezers.kinds
+    )
     func ending(freezer: FreezerKind) throws {
         for _ in 0..<20 {
             let stage = try Stage(freezer)
@@ -267,7 +271,7 @@ struct ProcessHostTests {
 
     @Test("Descriptors that nobody takes are closed; those taken are the taker's")
     func descriptors() throws {
-        let stage = try Stage(usableFreezers[0])
+        let stage = try Stage(TriedFreezers.kinds[0])
         var taken: [Int32] = []
         stage.host.onPacket = { _, bytes, descriptors in
             #expect(bytes == Array("file".utf8))
@@ -282,7 +286,7 @@ struct ProcessHostTests {
 
     @Test("A packet with more descriptors than one may carry is a fault, and the next one is read")
     func manyDescriptors() throws {
-        let stage = try Stage(usableFreezers[0])
+        let stage = try Stage(TriedFreezers.kinds[0])
         try stage.spawn("many-descriptors")
         try stage.turn { stage.packets == [Array("after".utf8)] }
         #expect(stage.faults == [.truncated])
@@ -290,7 +294,7 @@ struct ProcessHostTests {
 
     @Test("A foreign descriptor whose close waits in the kernel keeps the loop waiting for nothing")
     func lingering() throws {
-        let stage = try Stage(usableFreezers[0])
+        let stage = try Stage(TriedFreezers.kinds[0])
         var heard: [Int64] = []
         stage.host.onPacket = { _, _, _ in heard.append(MonotonicClock.now()) }
         let counter = Counter()
@@ -321,7 +325,7 @@ struct ProcessHostTests {
 
     @Test(
         "Empty control groups of runs that were killed are removed, those of live ones and what holds a process are not",
-        arguments: usableFreezers.filter { $0 != .sigstop }
+        arguments: TriedFreezers.usable.filter { $0 != .sigstop }
     )
     func emptyGroups(freezer: FreezerKind) throws {
         let roots = GroupRoots.ofThisProcess()
@@ -349,7 +353,7 @@ struct ProcessHostTests {
         try stage.turn { stage.exits.count == 1 }
     }
 
-    @Test("An app has no more tasks than its bound, and the bench goes on", arguments: usableFreezers)
+    @Test("An app has no more tasks than its bound, and the bench goes on", arguments: TriedFreezers.kinds)
     func swarm(freezer: FreezerKind) throws {
         let stage = try Stage(freezer)
         guard let most = stage.host.mostTasks else { return }
@@ -360,7 +364,10 @@ struct ProcessHostTests {
         try stage.turn { !stage.exits.isEmpty }
     }
 
-    @Test("A kill of thousands of processes reads of them a few times, not once for each", arguments: usableFreezers)
+    @Test(
+        "A kill of thousands of processes reads of them a few times, not once for each",
+        arguments: TriedFreezers.kinds
+    )
     func manyProcesses(freezer: FreezerKind) throws {
         let stage = try Stage(freezer)
         let count = min(3_000, (stage.host.mostTasks ?? .max) - 1)
@@ -373,7 +380,7 @@ struct ProcessHostTests {
 
     @Test("An app's log keeps the newest of what came, within its bound")
     func boundedLog() throws {
-        let stage = try Stage(usableFreezers[0])
+        let stage = try Stage(TriedFreezers.kinds[0])
         let path = FileManager.default.temporaryDirectory.appending(path: "wakebench-log-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         let log = try AppLog(path, limit: 1 << 20)
@@ -430,7 +437,7 @@ struct ProcessHostTests {
 
     @Test("An app that is launched again and again leaves nothing of its earlier processes behind in the bench")
     func manyLaunches() throws {
-        let stage = try Stage(usableFreezers[0])
+        let stage = try Stage(TriedFreezers.kinds[0])
         let path = FileManager.default.temporaryDirectory.appending(path: "wakebench-log-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         func mappings() throws -> Int {
@@ -478,7 +485,7 @@ struct BenchEndTests {
 
     @Test(
         "Nothing of an app outlives a bench that is killed with SIGKILL",
-        arguments: usableFreezers,
+        arguments: TriedFreezers.kinds,
         [["count"], ["fork"], ["detach"], ["detach", "running"]]
     )
     func killed(freezer: FreezerKind, mode: [String]) throws {
@@ -495,7 +502,7 @@ struct BenchEndTests {
         try waitForDeath(of: pid)
     }
 
-    @Test("A sweep kills what a run has left when its guardian was killed too", arguments: usableFreezers)
+    @Test("A sweep kills what a run has left when its guardian was killed too", arguments: TriedFreezers.kinds)
     func sweeps(freezer: FreezerKind) throws {
         let counter = Counter()
         defer { counter.remove() }
@@ -576,7 +583,8 @@ struct BenchEndTests {
 
     @Test("A name that could leave the group's folder is refused", arguments: ["", "a/b", "../x y", "ä"])
     func names(name: String) throws {
-        #expect(throws: ProcessError.self) { try ProcessHost.sweep(runName: name) }
+        let message = "run name '\(name)': give 1 to 64 letters, digits, dots or dashes"
+        #expect(throws: ProcessError(.malformed, message)) { try ProcessHost.sweep(runName: name) }
     }
 
     @Test("A freezer that was chosen and does not work is an error that names the missing right")
@@ -587,6 +595,20 @@ struct BenchEndTests {
         }
         #expect(error?.kind == .freezerUnavailable)
         #expect(error?.message.contains("/proc/wakebench-x") == true)
+    }
+
+    /// Where it is skipped, what other tests try under each freezer is not tried under all.
+    @Test("Each freezer works on this machine", .enabled(if: TriedFreezers.missing.isEmpty, "\(TriedFreezers.missing)"))
+    func all() throws {
+        for kind in FreezerKind.allCases {
+            let host = try ProcessHost(
+                loop: try EventLoop(),
+                freezer: try #require(FreezerChoice(rawValue: kind.rawValue)),
+                runName: "test-\(UUID())"
+            )
+            #expect(host.freezer == kind)
+            host.close()
+        }
     }
 
     @Test("Without any control group the automatic choice is SIGSTOP, and the others say why not")

@@ -6,9 +6,6 @@ import WakeSystem
 /// The longest a test waits for something that must happen, in nanoseconds.
 let patience: Int64 = 30_000_000_000
 
-/// The freezers of this machine; a test of the others would have nothing to run on.
-let usableFreezers = FreezerProbe.all().filter(\.usable).map(\.kind)
-
 /// A program of this package, beside the tests.
 func builtProgram(_ name: String) throws -> String {
     let candidates = [Bundle.main.executablePath ?? ""] + CommandLine.arguments

@@ -1,9 +1,11 @@
-# For jobs in the lab's guest: waiting, and failing. Source it.
+# For jobs in the lab's guest: the bench, waiting, and failing. Source it.
 #
+#   $bench                          the release build of wakebench: the guest's processor is too slow for the other
 #   wait_for SECONDS COMMAND...     waits until the command succeeds; says so and fails when it does not in time
 #   failed WHAT                     says what failed, and sets status=1: a job goes on, and ends with `exit $status`
 
 status=0
+bench=$PWD/.build/release/wakebench
 
 wait_for() { # SECONDS COMMAND...
     local deadline=$((EPOCHSECONDS + $1))

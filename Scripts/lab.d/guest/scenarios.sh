@@ -2,7 +2,6 @@
 #
 #   play SCENARIO NAME DEVICE [OPTION...]   with --backend bluez, against the device file; the run folder is /out/runs/NAME, the
 #                                           other end's log /out/other-end-NAME.log; a failure is told by failed
-bench=$PWD/.build/debug/wakebench
 
 keep() { # NAME
     mkdir -p /out/runs && cp -r "/tmp/runs/$1" "/out/runs/$1"

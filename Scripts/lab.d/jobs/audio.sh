@@ -1,12 +1,10 @@
 # Proves sound on real ALSA cards of the kernel: a loopback card, first between two programs of others, then between two apps;
 # the radio's scenario; and cards that go while an app plays. The run folders are in /out/runs, for comparison with simulated
 # runs.
-# Expects Scripts/lab.d/release-bundles to have been run.
 # machine: usb-sound
 #   Scripts/lab run Scripts/lab.d/jobs/audio.sh 420
 source "$WAKEBENCH_LAB_PARTS/guest/job.sh"
 source "$WAKEBENCH_LAB_PARTS/guest/audio.sh"
-bench=$PWD/.build/debug/wakebench
 
 run() { # SCENARIO NAME ARG...
     local scenario=$1 name=$2

@@ -2,7 +2,6 @@
 # in /out.
 #   Scripts/lab run Scripts/lab.d/jobs/device.sh 420
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
-bench=$PWD/.build/debug/wakebench
 
 # The command's output is shown and kept in /out/NAME.
 ends_with() { # STATUS NAME COMMAND...

@@ -3,7 +3,6 @@
 # /out/runs.
 #   Scripts/lab run Scripts/lab.d/jobs/faults.sh 600
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
-bench=$PWD/.build/debug/wakebench
 
 begin() { # NAME ARG...
     local name=$1

@@ -1,7 +1,6 @@
 # Phones of one daemon: two with an adapter and a belt each, and a third that shares adapter and belt with the first.
 #   Scripts/lab run Scripts/lab.d/jobs/phones.sh 420
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
-bench=$PWD/.build/debug/wakebench
 folder=/tmp/phones
 export WAKEBENCH_STATE=$folder/state WAKEBENCH_SOCKET=$folder/control.sock
 

@@ -2,7 +2,6 @@
 # 44 s, as in its scenario. Then what others do is heard without a device being named.
 #   Scripts/lab run Scripts/lab.d/jobs/record.sh 300
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
-bench=$PWD/.build/debug/wakebench
 
 # The command's output is shown and kept in /out/NAME.
 ends_with() { # STATUS NAME COMMAND...

@@ -19,6 +19,7 @@ from wakebench.control import Control, usual_socket
 from wakebench.live import nanoseconds
 
 NOTIFIED = "characteristic-notified"
+PATIENCE = 60
 REPOSITORY = Path(__file__).resolve().parents[3]
 
 # A belt that says nothing by itself.
@@ -135,7 +136,7 @@ def test_what_is_refused_has_code_kind_message_and_hint(phone, ask, code, kind, 
 
 
 def test_who_follows_hears_decisions_and_what_is_none(phone):
-    with phone.follow(timeout=30) as news:
+    with phone.follow(timeout=PATIENCE) as news:
         assert news.header["phones"][0]["name"] == phone.name
         phone.device("belt").notify("2A37", "0049")
         phone.advance("1s")
@@ -144,7 +145,7 @@ def test_who_follows_hears_decisions_and_what_is_none(phone):
         assert record["event"]["kind"] == NOTIFIED
         rows = (each for each in news if each["type"] == "row")
         assert "lock" in json.dumps(next(rows))
-    with phone.follow(after=0, timeout=30) as again:
+    with phone.follow(after=0, timeout=PATIENCE) as again:
         assert next(again)["seq"] == 1
         assert again.first(verdict="resume") == record
 
@@ -156,18 +157,18 @@ def test_nothing_to_hear_is_an_error_after_the_time_given_and_the_stream_goes_on
         assert caught.value.code == 6
         phone.device("belt").notify("2A37", "0049")
         phone.advance("1s")
-        news.timeout = 30
+        news.timeout = PATIENCE
         assert news.first(verdict="resume")
 
 
 def test_a_reader_that_was_too_slow_hears_what_it_missed_from_the_log(phone):
     belt = phone.device("belt")
-    with phone.follow(timeout=30) as news:
+    with phone.follow(timeout=PATIENCE) as news:
         last = news.header["phones"][0]["seq"]
     for _ in range(200):
         belt.notify("2A37", "0049")
     phone.advance("1m")
-    with phone.follow(after=last, timeout=30) as again:
+    with phone.follow(after=last, timeout=PATIENCE) as again:
         assert [next(again)["seq"] for _ in range(200)] == list(range(last + 1, last + 201))
 
 
@@ -233,11 +234,14 @@ def test_a_daemon_that_dies_leaves_no_answer_behind(wakebench, tmp_path):
     news = bench.follow()
     reader = threading.Thread(target=lambda: heard.extend(news))
     reader.start()
-    os.kill(bench.hello["pid"], signal.SIGKILL)
+    number = os.pidfd_open(bench.hello["pid"])
+    signal.pidfd_send_signal(number, signal.SIGKILL)
+    assert select.select([number], [], [], PATIENCE)[0], f"the daemon still ran {PATIENCE} s after it was killed"
+    os.close(number)
     with pytest.raises(WakebenchError, match="is gone") as caught:
         other.ask("phones")
     assert caught.value.code == 9
-    reader.join(30)
+    reader.join(PATIENCE)
     assert not reader.is_alive() and heard == []
     with pytest.raises(WakebenchError, match="SIGKILL"):
         bench.stop()
@@ -319,7 +323,7 @@ def test_the_daemon_ends_with_the_session_however_that_ends(folder, bench):
         number = os.pidfd_open(pid)
     except ProcessLookupError:
         return
-    assert select.select([number], [], [], 30)[0]
+    assert select.select([number], [], [], PATIENCE)[0], f"the daemon still ran {PATIENCE} s after the session"
     os.close(number)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -19,11 +20,15 @@ HERE = pathlib.Path(__file__).parent
 STAND_IN = HERE / "failing_wakebench.py"
 
 
-def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
-    """What a condition comes to, once it is true."""
+# A sweep of the stand-in takes seconds.
+PATIENCE = 180
+
+
+def until(what: str, condition: Callable[[], Any], seen: Callable[[], Any], seconds: float = 60) -> Any:
+    """What a condition comes to, once it is true; else says what is seen instead."""
     end = time.monotonic() + seconds
     while not (value := condition()):
-        assert time.monotonic() < end, "the condition was never met"
+        assert time.monotonic() < end, f"no {what} within {seconds:.0f} s, but {seen()}"
         time.sleep(0.02)
     return value
 
@@ -57,9 +62,13 @@ class Command:
         """A sweep to its end: the exit code, what it printed, and what it complained of."""
         return self.end(self.begin(*words, **environment))
 
-    def end(self, process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    def end(self, process: subprocess.Popen[str], patience: float = PATIENCE) -> tuple[int, str, str]:
         """The same of a sweep that has begun. How far it was, it says at times that nobody can tell."""
-        output, errors = process.communicate()
+        try:
+            output, errors = process.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            pytest.fail(f"no end of the sweep within {patience:.0f} s, but {process.communicate()}, {self.rows()[-5:]}")
         complaints = [line for line in errors.splitlines(keepends=True) if "seeds a second" not in line]
         return process.returncode, output, "".join(complaints)
 

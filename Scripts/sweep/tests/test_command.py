@@ -55,7 +55,7 @@ def test_a_seed_that_kills_its_worker_or_its_program_is_an_error_and_costs_the_o
 @pytest.mark.parametrize("death", ["interrupt", "kill"])
 def test_what_an_interrupted_sweep_has_done_stands_and_resume_plays_the_rest(command, death):
     process = command.begin("s.yaml", "--seeds", "1-60", "--batch", "5", *TWO, WAITS="31,36,41")
-    until(lambda: len(command.rows()) >= 30)
+    until("30 rows", lambda: len(command.rows()) >= 30, lambda: command.rows()[-5:])
     family = psutil.Process(process.pid).children(recursive=True)
     assert set(listening([psutil.Process(process.pid), *family])) == {"127.0.0.1"}
     if death == "interrupt":
@@ -71,7 +71,7 @@ def test_what_an_interrupted_sweep_has_done_stands_and_resume_plays_the_rest(com
         assert f"{len(done)} runs: {len(done)} passed" in output
         assert not command.runs.exists()
     (command.folder / "go").touch()
-    psutil.wait_procs(family, timeout=30)
+    psutil.wait_procs(family, timeout=60)
     assert [each for each in family if each.is_running() and each.status() != psutil.STATUS_ZOMBIE] == []
 
     code, output, errors = command.run("s.yaml", "--seeds", "1-60", "--resume", *TWO)
@@ -126,8 +126,14 @@ def cluster(command):
         each.wait()
 
 
+def told_address(file):
+    """What the scheduler has written; it may be half written yet."""
+    with contextlib.suppress(FileNotFoundError, ValueError):
+        return json.loads(file.read_text()).get("address")
+
+
 def test_a_clusters_workers_need_not_have_the_package(command, cluster):
-    address = until(lambda: cluster.exists() and json.loads(cluster.read_text() or "{}").get("address"))
+    address = until("address of the scheduler", lambda: told_address(cluster), lambda: os.listdir(cluster.parent))
     code, output, errors = command.run("s.yaml", "--seeds", "1-60", "--scheduler", address, FAILS="3")
     # The variables of the client are not the workers'.
     assert (code, errors) == (0, "")

@@ -15,11 +15,12 @@ SEEDS = int(os.environ["SWEEP_SEEDS"])
 def test_a_worker_that_is_killed_costs_no_seed_and_the_failing_ones_are_those_of_a_plain_loop(tmp_path, capsys):
     command = Command(tmp_path, {"WAKEBENCH": WAKEBENCH})
     process = command.begin(str(HERE / "door.yaml"), "--seeds", f"1-{SEEDS}", "--workers", "2")
-    victim = until(lambda: len(command.rows()) >= SEEDS // 3 and command.rows("worker")[-1], 60 + SEEDS / 5)
+    until("third of the rows", lambda: len(command.rows()) >= SEEDS // 3, lambda: len(command.rows()), 60 + SEEDS)
+    victim = command.rows("worker")[-1]
     os.kill(int(victim.rpartition(":")[2]), signal.SIGKILL)
-    output, errors = process.communicate()
+    code, output, errors = command.end(process, 60 + 2 * SEEDS)
 
-    assert process.returncode == 7, errors
+    assert code == 7, errors
     assert command.rows("seed") == list(range(1, SEEDS + 1))
     assert len(set(command.rows("worker"))) == 3, "the killed worker was not missed"
     expected = [int(seed) for seed in pathlib.Path(LOOP).read_text().split()]

@@ -21,7 +21,7 @@ from wakebench import ServedBench
 REPOSITORY = Path(__file__).resolve().parents[4]
 EXAMPLE = REPOSITORY / "Scripts/python/labgrid/example"
 PROGRAMS = Path(sys.executable).parent
-PATIENCE = 30
+PATIENCE = 60
 
 
 def commands(program: str) -> list[list[str]]:
@@ -64,7 +64,7 @@ class Process:
         with self._changed:
             self._changed.wait_for(lambda: self._is_over or self._find(pattern), PATIENCE)
             found = self._find(pattern)
-        assert found, "".join(self._said)
+        assert found, f"no '{pattern}' within {PATIENCE} s, but: {''.join(self._said)}"
         return found
 
     def _find(self, pattern: str) -> re.Match[str] | None:
@@ -126,7 +126,7 @@ class Lab:
             cwd=REPOSITORY,
             capture_output=True,
             text=True,
-            timeout=90,
+            timeout=5 * PATIENCE,
         )
 
 
@@ -137,9 +137,8 @@ def lab(tmp_path, wakebench):
         lab = Lab(tmp_path, bench, wakebench.program.path)
         try:
             for command in commands("wakebench"):
-                subprocess.run(
-                    [lab.environment["WAKEBENCH"], *command], env=lab.environment, cwd=REPOSITORY, check=True
-                )
+                words = [lab.environment["WAKEBENCH"], *command]
+                subprocess.run(words, env=lab.environment, cwd=REPOSITORY, check=True, timeout=PATIENCE)
             lab.export()
             for command in commands("labgrid-client"):
                 lab.client(*command)
@@ -262,7 +261,7 @@ def test_the_bench_of_another_machine_is_reached_by_ssh(lab, tmp_path, monkeypat
             "sshmanager.close_all()\n"
         )
         done = subprocess.run(
-            [sys.executable, "-c", script], env=dict(os.environ), capture_output=True, text=True, timeout=60
+            [sys.executable, "-c", script], env=dict(os.environ), capture_output=True, text=True, timeout=PATIENCE
         )
     assert done.returncode == 0, done.stderr
     said, path = done.stdout.split()

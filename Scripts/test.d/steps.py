@@ -1,0 +1,158 @@
+"""The steps of Scripts/test: what each runs, after which others, and how much of the machine it takes."""
+import functools
+import os
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PARTS = ("all", "ci", "quick", "clocks", "lab")
+EVERY = 1_000.0
+
+# Test targets that compute and read files: they run many tests at once. All others start processes, and run their tests one by one.
+PURE = (
+    "HouseTests", "FuzzTests", "WakeModelTests", "WakeRouterTests", "WakeWireTests", "WakeDevicesTests", "WakeCapturesTests",
+    "WakeReportsTests",
+)
+
+# The half of the others.
+BENCH = ("WakeBenchTests",)
+
+# What of the sources a job of the lab is there for. One whose rooms are as they were when it was last played may be left out of CI.
+BLUETOOTH = ("Sources/System/WakeBus", "Sources/System/WakeBlueZ", "Sources/EventSources/WakeBluetooth")
+ACCESSORY = ("Sources/System/WakeUdev", "Sources/EventSources/WakeExternalAccessory")
+SOUND = ("Sources/System/WakeALSA", "Sources/System/WakeUdev", "Sources/EventSources/WakeAudio")
+COMMON = ("Sources/System/WakeProcesses", "Sources/System/WakeSystem", "Scripts/lab", "Scripts/lab.d/job", "Scripts/lab.d/guest",
+          "Scripts/lab.d/peers", "Scripts/lab.d/scenarios", "Scripts/lab.d/devices", "Scripts/lab.d/bundles")
+ROOMS = {
+    "accessories": BLUETOOTH + ACCESSORY,
+    "accessory-scenarios": BLUETOOTH + ACCESSORY,
+    "audio": SOUND,
+    "voip": SOUND + ("Sources/EventSources/WakeVoIP",),
+}
+
+
+class Step:
+    """One command of Scripts/test.
+
+    after:       names of the steps that must have ended well before
+    processors:  how many it keeps busy; EVERY is all there are, 0 is for what mostly sleeps
+    parts:       in which of PARTS it is run
+    unless:      gives a reason to leave it out, or None
+    limit:       seconds after which it is killed
+    """
+
+    def __init__(self, name, command, after=(), processors=1.0, parts=("all", "ci", "quick"), unless=None, limit=1_800, **environment):
+        self.name, self.command, self.after, self.processors = name, command, tuple(after), processors
+        self.parts, self.unless, self.limit, self.environment = parts, unless, limit, environment
+
+    @property
+    def file(self):
+        return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
+
+
+def git(*words):
+    return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True).stdout.strip()
+
+
+@functools.cache
+def commits():
+    """How many commits lead to the one at hand; 0 without git."""
+    return int(git("rev-list", "--count", "HEAD") or 0)
+
+
+@functools.cache
+def lab_unable():
+    """Why this machine cannot boot the lab, or None."""
+    asked = subprocess.run([str(ROOT / "Scripts/lab"), "able"], capture_output=True, text=True)
+    return f"left out: {asked.stderr.strip().removeprefix('lab: ')}" if asked.returncode else None
+
+
+def left_out_of_ci(job):
+    """In CI a job is left out where nothing that it is there for has changed since the commit that last played it, which
+    Scripts/test.d/played.txt says, but at each fifth commit by count."""
+    if os.environ.get("WAKEBENCH_PART") != "ci" or commits() % 5 == 0:
+        return None
+    played = dict(line.split() for line in (ROOT / "Scripts/test.d/played.txt").read_text().splitlines() if line and line[0] != "#")
+    since = played.get(job)
+    if not since or not git("cat-file", "-t", since) == "commit":
+        return None
+    paths = ROOMS.get(job, BLUETOOTH) + COMMON + (f"Scripts/lab.d/jobs/{job}.sh",)
+    return None if git("diff", "--name-only", since, "--", *paths) else f"left out: its rooms are as at {since[:8]}"
+
+
+def tests(file, only=(), but=(), at_once=False):
+    """The command of one test process: with some targets only, or with all but some."""
+    choice = f"--filter '^({'|'.join(only)})\\.'" if only else f"--skip '^({'|'.join(but)})\\.'"
+    events = f"--event-stream-output-path .build/test/{file}.events --event-stream-version 0"
+    turns = "" if at_once else "--no-parallel"
+    return f"NO_COLOR=1 .build/debug/wakebenchPackageTests.xctest --testing-library swift-testing {turns} {choice} {events}"
+
+
+def lab_jobs():
+    names = subprocess.run([str(ROOT / "Scripts/lab.d/job"), "--list"], capture_output=True, text=True, check=True).stdout
+    for name, seconds in (line.split() for line in names.splitlines()):
+        # A guest that comes too late for its sound card has lost the sound.
+        alone = name in ("audio", "voip")
+        yield Step(
+            f"lab: {name}",
+            f"Scripts/lab.d/job {name}",
+            after=("lab's machine", "debug build", "release build", "packages"),
+            processors=EVERY if alone else 1.0,
+            parts=("all", "ci", "lab"),
+            unless=lambda name=name: lab_unable() or left_out_of_ci(name),
+            limit=int(seconds) + 300,
+        )
+
+
+# For the test processes, whose packages look for a bench themselves.
+TESTED = {"WAKEBENCH_TEST_PROGRAM": str(ROOT / ".build/release/wakebench")}
+RELEASE = {"WAKEBENCH": str(ROOT / ".build/release/wakebench"), "WAKEBENCH_BINARIES": str(ROOT / ".build/release")}
+BUILT = ("debug build", "release build", "packages")
+
+STEPS = [
+    Step("packages", "Scripts/install test", processors=0),
+    Step("environments", "Scripts/venv all", after=("packages",), processors=0),
+    Step("lab's machine", "Scripts/lab build", after=("packages",), processors=0, parts=("all", "ci", "lab"), unless=lab_unable),
+    Step("debug build", "Scripts/test.d/build debug", processors=EVERY),
+    Step("release build", "Scripts/test.d/build release", after=("debug build",), processors=EVERY, limit=2_400),
+    Step("tests of the bench", tests("bench", only=BENCH), after=BUILT, **TESTED),
+    Step("tests of processes", tests("processes", but=PURE + BENCH), after=BUILT, **TESTED),
+    *lab_jobs(),
+    Step("clocks", "Scripts/lab.d/clocks", after=BUILT, processors=0, parts=("all", "ci", "clocks"), **RELEASE),
+    Step("gpsd", "Scripts/gpsd.d/test", after=BUILT, processors=0, **RELEASE),
+    Step("voip", "Scripts/voip.d/test", after=BUILT, processors=0, **RELEASE),
+    Step("tests of values", tests("values", only=PURE, at_once=True), after=("debug build", "packages")),
+    Step("mutants", "Scripts/mutate --sample 10 --jobs 1", after=("packages",)),
+    Step("demo", "Scripts/demo", after=BUILT),
+    Step("format", "swift format lint --strict --recursive --parallel Sources Tests"),
+    Step(
+        "demo in Python",
+        'rm -rf .build/demo-python && "$WAKEBENCH" run Devices/Scenarios/heart-rate-belt-python.yaml --out .build/demo-python --quiet'
+        " && Scripts/demo.d/verdicts .build/demo-python com.example.heartrate.python",
+        after=BUILT,
+        **RELEASE,
+    ),
+    Step("report", "Scripts/report.d/test", after=BUILT, **RELEASE),
+    Step("page", "Scripts/page.d/test", after=BUILT, **RELEASE),
+    Step("top", "Scripts/top.d/test", after=BUILT, **RELEASE),
+    Step("captures", "Scripts/captures.d/test", after=BUILT, **RELEASE),
+    Step("suite", "Scripts/suite.d/test", after=(*BUILT, "environments"), **RELEASE),
+    Step("python", "Scripts/python/test", after=(*BUILT, "environments"), **RELEASE),
+    Step("labgrid", "Scripts/python/labgrid/test", after=(*BUILT, "environments"), **RELEASE),
+    Step("sweep", "Scripts/sweep/test", after=(*BUILT, "environments"), **RELEASE),
+    Step("apns", "Scripts/apns.d/test", after=(*BUILT, "environments"), **RELEASE),
+    Step("transfers", "Scripts/transfers.d/test", after=BUILT),
+    Step("transfers, killed", "Scripts/transfers.d/killed", after=BUILT),
+]
+
+
+def chosen(part):
+    return [step for step in STEPS if part in step.parts]
+
+
+def environment(part):
+    """For all steps of a part. CI plays less of what is played again and again: a whole run has all of it."""
+    count = commits()
+    less = {"WAKEBENCH_SEEDS": "8", "WAKEBENCH_FREEZERS": ("cgroup2", "cgroup1", "sigstop")[count % 3]} if part == "ci" else {}
+    return {"WAKEBENCH_PART": part, **less}

@@ -1,0 +1,21 @@
+import Foundation
+import WakeProcesses
+
+/// The freezers that a test plays the same thing under.
+package enum TriedFreezers {
+    /// All that work on this machine.
+    package static let usable = FreezerProbe.all().filter(\.usable).map(\.kind)
+
+    /// All that work, or the one of them that WAKEBENCH_FREEZERS names: a build server takes turns.
+    package static let kinds: [FreezerKind] = {
+        let wanted = ProcessInfo.processInfo.environment["WAKEBENCH_FREEZERS"]
+        let chosen = usable.filter { $0.rawValue == wanted }
+        return chosen.isEmpty ? usable : chosen
+    }()
+
+    /// The same as `--freezer` takes them.
+    package static let names = kinds.map(\.rawValue)
+
+    /// Those that this machine lacks, each with the reason.
+    package static let missing = FreezerProbe.all().filter { !$0.usable }.map { "\($0.kind.rawValue): \($0.reason)" }
+}
