@@ -1,10 +1,9 @@
 """Runs the steps of Scripts/test, several at a time, and says what each took: run.py PART."""
-import collections
+import fcntl
 import os
 import pathlib
 import queue
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -15,7 +14,6 @@ import results
 import steps
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDER = ROOT / ".build/test"
 # Of a step that failed, so many of its last lines are printed again.
 TAIL = 30
 # What a log says where something failed: Swift Testing's, the compiler's, a scenario's, and those of the scripts.
@@ -29,7 +27,7 @@ def clock(seconds):
 
 
 class Outcome:
-    """What came of a step: its exit code, its seconds of wall time and of processor time."""
+    """What came of a step: its exit code, its seconds of wall time and of processor time. The code is None where it was left out."""
 
     def __init__(self, step, code, wall=0.0, processor=0.0, why=""):
         self.step, self.code, self.wall, self.processor, self.why = step, code, wall, processor, why
@@ -44,8 +42,8 @@ class Outcome:
 class Runner:
     """Begins each step when what it needs has ended well and processors are free, in the order of the table."""
 
-    def __init__(self, chosen):
-        self.waiting = list(chosen)
+    def __init__(self, chosen, folder):
+        self.waiting, self.folder = list(chosen), folder
         self.running = {}
         self.outcomes = {}
         self.ended = queue.Queue()
@@ -78,8 +76,6 @@ class Runner:
 
     def note(self, outcome):
         self.outcomes[outcome.step.name] = outcome
-        if outcome.code is None:
-            return
         times = f"{clock(outcome.wall)}, {clock(outcome.processor)} of a processor"
         self.say(f"{outcome.step.name}: {outcome.word} after {times}")
 
@@ -88,17 +84,21 @@ class Runner:
         return sorted((outcome.step for outcome in self.outcomes.values()), key=steps.STEPS.index)
 
     def leave_out(self):
-        """What needs a step that failed is not begun; what this machine or this commit need not run neither."""
+        """What needs a step that failed is not begun, and what this machine or this commit need not run neither."""
         for step in list(self.waiting):
-            missing = [name for name in step.after if name in self.outcomes and self.outcomes[name].code not in (0, None)]
-            why = f"not run: {missing[0]} failed" if missing else None
-            if not why and step.unless and self.is_ready(step):
-                why = step.unless()
-            if why:
-                self.waiting.remove(step)
-                code = 1 if missing else None
-                self.note(Outcome(step, code, why=why))
-                self.say(f"{step.name}: {why}")
+            before = [self.outcomes[name] for name in step.after if name in self.outcomes]
+            failed = next((outcome.step.name for outcome in before if outcome.code not in (0, None)), None)
+            if failed:
+                self.settle(step, 1, f"not run: {failed} failed")
+            elif absent := next((outcome.step.name for outcome in before if outcome.code is None), None):
+                self.settle(step, None, f"left out, as {absent} is")
+            elif self.is_ready(step) and step.unless and (why := step.unless()):
+                self.settle(step, None, f"left out: {why}")
+                self.say(f"{step.name}: left out: {why}")
+
+    def settle(self, step, code, why):
+        self.waiting.remove(step)
+        self.outcomes[step.name] = Outcome(step, code, why=why)
 
     def is_ready(self, step):
         # A step of another part is not waited for: what it makes is expected to be there.
@@ -106,15 +106,18 @@ class Runner:
 
     def begin_what_can(self):
         for step in list(self.waiting):
-            if not self.is_ready(step) or self.cost(step) > self.free + 0.001:
+            if not self.is_ready(step) or self.cost(step) > self.free + 0.001 or self.is_full(step.queue):
                 continue
             self.waiting.remove(step)
             self.free -= self.cost(step)
             self.begin(step)
 
+    def is_full(self, queue):
+        return queue is not None and sum(step.queue == queue for step in self.running) >= 2
+
     def begin(self, step):
         self.say(f"{step.name}: begins")
-        log = open(FOLDER / f"{step.file}.log", "wb")
+        log = open(self.folder / f"{step.file}.log", "wb")
         process = subprocess.Popen(
             ["/bin/bash", "-c", step.command],
             cwd=ROOT,
@@ -155,7 +158,7 @@ class Runner:
                 continue
         for process in self.running.values():
             kill(process, signal.SIGKILL)
-        print(f"stopped; the logs are in {FOLDER}", file=sys.stderr)
+        print(f"stopped; the logs are in {self.folder}", file=sys.stderr)
         os._exit(128 + number)
 
 
@@ -168,19 +171,20 @@ def kill(process, number):
 
 def table(outcomes, wall):
     print(f"\n{'STEP':<32} {'RESULT':<10} {'WALL':>6} {'PROCESSOR':>10}")
-    total = 0.0
     for outcome in outcomes:
-        total += outcome.processor
-        times = f"{clock(outcome.wall):>6} {clock(outcome.processor):>10}" if outcome.wall else ""
-        print(f"{outcome.step.name:<32} {outcome.word:<10} {times}".rstrip())
-    print(f"{'all':<32} {'':<10} {clock(wall):>6} {clock(total):>10}")
+        if outcome.wall:
+            print(f"{outcome.step.name:<32} {outcome.word:<10} {clock(outcome.wall):>6} {clock(outcome.processor):>10}")
+    print(f"{'all':<32} {'':<10} {clock(wall):>6} {clock(sum(outcome.processor for outcome in outcomes)):>10}")
+    for outcome in outcomes:
+        if not outcome.wall:
+            print(f"{outcome.step.name}: {outcome.word}")
 
 
-def failures(outcomes):
+def failures(outcomes, folder):
     """What failed is said once more at the end: in an output this long nobody finds it elsewhere."""
     failed = [outcome for outcome in outcomes if outcome.code not in (0, None)]
     for outcome in failed:
-        log = FOLDER / f"{outcome.step.file}.log"
+        log = folder / f"{outcome.step.file}.log"
         print(f"\n== {outcome.step.name}: {outcome.word} ({log.relative_to(ROOT)}) ==")
         if not log.exists():
             continue
@@ -195,23 +199,34 @@ def failures(outcomes):
     return failed
 
 
+def open_folder(part):
+    """The logs' folder, emptied; a test that runs another part has another one."""
+    folder = ROOT / ".build/test" / part
+    folder.mkdir(parents=True, exist_ok=True)
+    turn = open(folder.with_suffix(".turn"), "w")
+    try:
+        fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit(f"Scripts/test: another run of part '{part}' goes on in this checkout; wait for its end, or stop it")
+    for old in folder.iterdir():
+        old.unlink()
+    return folder, turn
+
+
 def main():
     part = sys.argv[1]
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for old in FOLDER.iterdir():
-        if old.is_file():
-            old.unlink()
+    folder, turn = open_folder(part)
     os.environ.update(steps.environment(part))
-    runner = Runner(steps.chosen(part))
+    runner = Runner(steps.chosen(part), folder)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, runner.stop)
     outcomes = runner.run()
     wall = time.monotonic() - runner.began
-    tests = results.read(FOLDER)
+    tests = results.read(folder)
     if tests.count:
         results.slowest(tests)
     table(outcomes, wall)
-    failed = failures(outcomes)
+    failed = failures(outcomes, folder)
     wrong = results.skipped(tests, part) if tests.count else []
     for line in wrong:
         print(line)
@@ -219,6 +234,7 @@ def main():
         print(f"failed: {outcome.step.name}")
     if tests.count:
         print(f"\n{tests.passed} passed, {tests.failed} failed, {len(tests.skipped)} skipped")
+    turn.close()
     if failed or wrong:
         sys.exit(1)
     print(f"all passed in {clock(wall)}")

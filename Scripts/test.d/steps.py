@@ -37,13 +37,16 @@ class Step:
 
     after:       names of the steps that must have ended well before
     processors:  how many it keeps busy; EVERY is all there are, 0 is for what mostly sleeps
+    queue:       of the steps of one queue two are run at a time
     parts:       in which of PARTS it is run
     unless:      gives a reason to leave it out, or None
     limit:       seconds after which it is killed
     """
 
-    def __init__(self, name, command, after=(), processors=1.0, parts=("all", "ci", "quick"), unless=None, limit=1_800, **environment):
-        self.name, self.command, self.after, self.processors = name, command, tuple(after), processors
+    def __init__(
+        self, name, command, after=(), processors=1.0, queue=None, parts=("all", "ci", "quick"), unless=None, limit=1_800, **environment
+    ):
+        self.name, self.command, self.after, self.processors, self.queue = name, command, tuple(after), processors, queue
         self.parts, self.unless, self.limit, self.environment = parts, unless, limit, environment
 
     @property
@@ -65,7 +68,7 @@ def commits():
 def lab_unable():
     """Why this machine cannot boot the lab, or None."""
     asked = subprocess.run([str(ROOT / "Scripts/lab"), "able"], capture_output=True, text=True)
-    return f"left out: {asked.stderr.strip().removeprefix('lab: ')}" if asked.returncode else None
+    return asked.stderr.strip().removeprefix("lab: ") if asked.returncode else None
 
 
 def left_out_of_ci(job):
@@ -78,13 +81,13 @@ def left_out_of_ci(job):
     if not since or not git("cat-file", "-t", since) == "commit":
         return None
     paths = ROOMS.get(job, BLUETOOTH) + COMMON + (f"Scripts/lab.d/jobs/{job}.sh",)
-    return None if git("diff", "--name-only", since, "--", *paths) else f"left out: its rooms are as at {since[:8]}"
+    return None if git("diff", "--name-only", since, "--", *paths) else f"its rooms are as they were at {since[:8]}, where it was played"
 
 
 def tests(file, only=(), but=(), at_once=False):
     """The command of one test process: with some targets only, or with all but some."""
     choice = f"--filter '^({'|'.join(only)})\\.'" if only else f"--skip '^({'|'.join(but)})\\.'"
-    events = f"--event-stream-output-path .build/test/{file}.events --event-stream-version 0"
+    events = f'--event-stream-output-path ".build/test/$WAKEBENCH_PART/{file}.events" --event-stream-version 0'
     turns = "" if at_once else "--no-parallel"
     return f"NO_COLOR=1 .build/debug/wakebenchPackageTests.xctest --testing-library swift-testing {turns} {choice} {events}"
 
@@ -98,9 +101,10 @@ def lab_jobs():
             f"lab: {name}",
             f"Scripts/lab.d/job {name}",
             after=("lab's machine", "debug build", "release build", "packages"),
-            processors=EVERY if alone else 1.0,
+            processors=EVERY if alone else 0.5,
+            queue="lab",
             parts=("all", "ci", "lab"),
-            unless=lambda name=name: lab_unable() or left_out_of_ci(name),
+            unless=lambda name=name: left_out_of_ci(name),
             limit=int(seconds) + 300,
         )
 
@@ -116,8 +120,8 @@ STEPS = [
     Step("lab's machine", "Scripts/lab build", after=("packages",), processors=0, parts=("all", "ci", "lab"), unless=lab_unable),
     Step("debug build", "Scripts/test.d/build debug", processors=EVERY),
     Step("release build", "Scripts/test.d/build release", after=("debug build",), processors=EVERY, limit=2_400),
-    Step("tests of the bench", tests("bench", only=BENCH), after=BUILT, **TESTED),
-    Step("tests of processes", tests("processes", but=PURE + BENCH), after=BUILT, **TESTED),
+    Step("tests of the bench", tests("bench", only=BENCH), after=BUILT, processors=0.5, **TESTED),
+    Step("tests of processes", tests("processes", but=PURE + BENCH), after=BUILT, processors=0.5, **TESTED),
     *lab_jobs(),
     Step("clocks", "Scripts/lab.d/clocks", after=BUILT, processors=0, parts=("all", "ci", "clocks"), **RELEASE),
     Step("gpsd", "Scripts/gpsd.d/test", after=BUILT, processors=0, **RELEASE),

@@ -21,7 +21,13 @@ struct NewAppTests {
         #expect(made.code == 0, "\(made.errors)")
         try before()
         // A package of a few rooms only, as an engineer may have asked for, is no business of the user's.
-        return try program.run("/bin/bash", ["-ec", "unset WAKEBENCH_TESTS\n" + made.output], limit: limit)
+        let variables = ["SWIFTPM_BUILD_DIR": Program.outside]
+        return try program.run(
+            "/bin/bash",
+            ["-ec", "unset WAKEBENCH_TESTS\n" + made.output],
+            environment: variables,
+            limit: limit
+        )
     }
 
     /// The values that the app logged are one process's before and after the resume, and a new one's after the relaunch.
@@ -90,7 +96,12 @@ struct NewAppTests {
         #expect(verified.errors == "")
         // Its own test finds the bench in the package's folder.
         let test = "unset WAKEBENCH_TESTS; cd Pulse; PATH=$(dirname \"$(command -v swift)\"):/usr/bin:/bin swift test"
-        let tested = try program.run("/bin/bash", ["-ec", test], limit: 600)
+        let tested = try program.run(
+            "/bin/bash",
+            ["-ec", test],
+            environment: ["SWIFTPM_BUILD_DIR": Program.outside],
+            limit: 600
+        )
         #expect(tested.code == 0, "\(tested.output.suffix(2_000))\n\(tested.errors.suffix(2_000))")
         #expect(tested.output.contains("relaunches it after the system ended it\" passed"), "\(tested.output)")
     }

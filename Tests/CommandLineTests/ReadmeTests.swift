@@ -113,7 +113,8 @@ struct ReadmeTests {
         // Whoever writes an app builds it, which no other section takes; what packages of other tests have built is not built again.
         let first = [
             #"export PATH="$PWD/.build/debug:$PATH""#,
-            #"swift() { [ -e .build ] || { mkdir -p "\#(Program.outside)" && ln -s "\#(Program.outside)" .build; }; command swift "$@"; }"#,
+            #"export SWIFTPM_BUILD_DIR="\#(Program.outside)"; mkdir -p "$SWIFTPM_BUILD_DIR""#,
+            #"swift() { [ -e .build ] || ln -s "$SWIFTPM_BUILD_DIR" .build; command swift "$@"; }"#,
         ]
         let output = try Self.output(of: blocks, ["sh", "sh swift"], in: program, after: first)
         let lines = Set(output.split(separator: "\n"))

@@ -143,7 +143,7 @@ struct CitizenAppTests {
     @Test("CPU-1: an app that keeps a processor busy in the background ends, and one that does not goes on")
     func spins() throws {
         // A busy machine, too, leaves the spinner more of a processor than this share; and no step goes by the clock.
-        let (share, window) = (5, 3)
+        let (share, window) = (2, 3)
         let citizens = try Citizens(
             [("spinner", "spin"), ("calm", "healthy")],
             steps: """

@@ -7,12 +7,12 @@ set -e
 start_bluetooth
 start_belt "$device"
 bluetoothctl power on >/dev/null
-timeout 100 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/bleak_central.py" "$name" 2a37 2
+timeout 200 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/bleak_central.py" "$name" 2a37 2
 belt_log '^disconnected'
 remove_adapter
 add_adapter
 bluetoothctl power on >/dev/null
 restart_bluetoothd
 bluetoothctl power on >/dev/null
-timeout 100 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/bleak_central.py" "$name" 2a37 1
+timeout 200 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/bleak_central.py" "$name" 2a37 1
 cat /out/belt.log

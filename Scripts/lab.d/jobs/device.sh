@@ -39,16 +39,16 @@ ends_with 12 without-bluetooth "$bench" device check --live Lamp --within 5s
 start_bus && start_radio 6 && start_peers && start_bluetoothd || exit 1
 
 ends_with 3 not-heard "$bench" device check --live F0:00:00:00:00:01 --within 3s
-ends_with 0 good-belt "$bench" device check --live "HR Belt"
-ends_with 7 bad-lamp "$bench" device check --live F0:11:22:33:44:66
+ends_with 0 good-belt "$bench" device check --live "HR Belt" --within 60s
+ends_with 7 bad-lamp "$bench" device check --live F0:11:22:33:44:66 --within 60s
 for guideline in ADG-1 ADG-2 ADG-9 ADG-10 ADG-11 GATT-1; do says bad-lamp ": $guideline: "; done
 
-ends_with 0 healthy "$bench" device fuzz Lamp --for 8s --seed 7 --writes all -o /out/fuzz-healthy
+ends_with 0 healthy "$bench" device fuzz Lamp --for 8s --within 60s --seed 7 --writes all -o /out/fuzz-healthy
 says healthy "it is there, and answers"
 grep -qE 'took one|link lost|no answer|another value' /out/healthy && failed "something is found about a healthy lamp"
-ends_with 7 vanishing "$bench" device fuzz Vanishing --for 30s --seed 7 --writes all -o /out/fuzz-vanishing
+ends_with 7 vanishing "$bench" device fuzz Vanishing --for 30s --within 60s --seed 7 --writes all -o /out/fuzz-vanishing
 says vanishing "it is gone from the air: lost with operation"
-ends_with 7 hanging "$bench" device fuzz Hanging --for 30s --seed 7 --writes all -o /out/fuzz-hanging
+ends_with 7 hanging "$bench" device fuzz Hanging --for 30s --within 60s --seed 7 --writes all -o /out/fuzz-hanging
 says hanging "no answer in 30s to operation"
 says hanging "does not answer any more: lost with operation"
 for bug in vanishing hanging; do

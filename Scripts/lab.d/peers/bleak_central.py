@@ -11,7 +11,8 @@ async def main(name, uuid, count):
     if found is None:
         sys.exit(f"central: {name} was not heard in 30 s")
     values = asyncio.Queue()
-    async with BleakClient(found) as client:
+    # A guest without KVM takes longer than the ten seconds that bleak waits.
+    async with BleakClient(found, timeout=90) as client:
         await client.start_notify(
             f"0000{uuid}-0000-1000-8000-00805f9b34fb", lambda _, value: values.put_nowait(bytes(value))
         )
