@@ -137,6 +137,8 @@ STEPS = [
         after=BUILT,
         **RELEASE,
     ),
+    Step("coverage", "Scripts/coverage", after=BUILT, **RELEASE),
+    Step("shrink", "Scripts/shrink.d/test", after=BUILT, **RELEASE),
     Step("report", "Scripts/report.d/test", after=BUILT, **RELEASE),
     Step("page", "Scripts/page.d/test", after=BUILT, **RELEASE),
     Step("top", "Scripts/top.d/test", after=BUILT, **RELEASE),
