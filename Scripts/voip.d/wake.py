@@ -56,7 +56,10 @@ activator = subprocess.Popen(
     stderr=subprocess.DEVNULL,
 )
 try:
-    connection, _ = listener.accept()
+    try:
+        connection, _ = listener.accept()
+    except TimeoutError:
+        raise SystemExit(f"no connection of the app within 60 s; the bench ended with {bench.poll()}") from None
     connection.settimeout(60)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     (pid,) = struct.unpack("<q", exactly(connection, 8))
