@@ -493,7 +493,7 @@ let package = Package(
         tests("WakeWireTests", uses: ["WakeModel", "WakeWire"]),
         tests("WakeDevicesTests", uses: ["WakeDevices", "WakeModel"], exclude: ["Answers"]),
         tests("WakeCapturesTests", uses: ["WakeCaptures", "WakeDevices", "WakeModel"], exclude: ["Captures"]),
-        tests("WakeSystemTests", uses: ["WakeSystem"]),
+        tests("WakeSystemTests", uses: ["ChildProcess", "WakeSystem"]),
         testLibrary("BlueZStandIn", uses: ["WakeBus", "WakeSystem"]),
         tests("WakeBusTests", uses: ["BlueZStandIn", "WakeBus", "WakeBlueZ", "WakeSystem"]),
         tests("WakeAPNsTests", uses: ["CNGHTTP2", "COpenSSL", "ChildProcess", "WakeAPNs", "WakeSystem"]),
@@ -590,7 +590,7 @@ let package = Package(
                 "OSLog", "UserNotifications", "PushKit", "CallKit", "BackgroundTasks", "FeedReader",
             ]
         ),
-        tests("WakebenchTestingTests", uses: ["WakeModel", "WakebenchTesting", "wakebench"]),
+        tests("WakebenchTestingTests", uses: ["ChildProcess", "WakeModel", "WakebenchTesting", "wakebench"]),
         tests("CommandLineTests", uses: ["wakebench", "BlueZStandIn", "ChildProcess"], resources: [.copy("Answers")]),
     ],
     swiftLanguageModes: [.v6]

@@ -15,6 +15,9 @@ PURE = (
     "WakeReportsTests",
 )
 
+# One suite of these, which keeps all processors busy for so long that the others' time limits run out.
+WORLD = ("WakeRouterTests\\.RandomWorldTests",)
+
 # The half of the others.
 BENCH = ("WakeBenchTests",)
 
@@ -44,7 +47,7 @@ class Step:
     """
 
     def __init__(
-        self, name, command, after=(), processors=1.0, queue=None, parts=("all", "ci", "quick"), unless=None, limit=1_800, **environment
+        self, name, command, after=(), processors=0.9, queue=None, parts=("all", "ci", "quick"), unless=None, limit=1_800, **environment
     ):
         self.name, self.command, self.after, self.processors, self.queue = name, command, tuple(after), processors, queue
         self.parts, self.unless, self.limit, self.environment = parts, unless, limit, environment
@@ -85,11 +88,11 @@ def left_out_of_ci(job):
 
 
 def tests(file, only=(), but=(), at_once=False):
-    """The command of one test process: with some targets only, or with all but some."""
-    choice = f"--filter '^({'|'.join(only)})\\.'" if only else f"--skip '^({'|'.join(but)})\\.'"
+    """The command of one test process: with some targets or suites only, or with all but some."""
+    choice = "".join(f" --{option} '^({'|'.join(names)})[./]'" for option, names in (("filter", only), ("skip", but)) if names)
     events = f'--event-stream-output-path ".build/test/$WAKEBENCH_PART/{file}.events" --event-stream-version 0'
     turns = "" if at_once else "--no-parallel"
-    return f"NO_COLOR=1 .build/debug/wakebenchPackageTests.xctest --testing-library swift-testing {turns} {choice} {events}"
+    return f"NO_COLOR=1 .build/debug/wakebenchPackageTests.xctest --testing-library swift-testing {turns}{choice} {events}"
 
 
 def lab_jobs():
@@ -101,7 +104,7 @@ def lab_jobs():
             f"lab: {name}",
             f"Scripts/lab.d/job {name}",
             after=("lab's machine", "debug build", "release build", "packages"),
-            processors=EVERY if alone else 0.5,
+            processors=EVERY if alone else 0.4,
             queue="lab",
             parts=("all", "ci", "lab"),
             unless=lambda name=name: left_out_of_ci(name),
@@ -120,13 +123,14 @@ STEPS = [
     Step("lab's machine", "Scripts/lab build", after=("packages",), processors=0, parts=("all", "ci", "lab"), unless=lab_unable),
     Step("debug build", "Scripts/test.d/build debug", processors=EVERY),
     Step("release build", "Scripts/test.d/build release", after=("debug build",), processors=EVERY, limit=2_400),
-    Step("tests of the bench", tests("bench", only=BENCH), after=BUILT, processors=0.5, **TESTED),
-    Step("tests of processes", tests("processes", but=PURE + BENCH), after=BUILT, processors=0.5, **TESTED),
+    Step("tests of the bench", tests("bench", only=BENCH), after=BUILT, processors=0.3, **TESTED),
+    Step("tests of processes", tests("processes", but=PURE + BENCH), after=BUILT, processors=0.3, **TESTED),
     *lab_jobs(),
     Step("clocks", "Scripts/lab.d/clocks", after=BUILT, processors=0, parts=("all", "ci", "clocks"), **RELEASE),
     Step("gpsd", "Scripts/gpsd.d/test", after=BUILT, processors=0, **RELEASE),
     Step("voip", "Scripts/voip.d/test", after=BUILT, processors=0, **RELEASE),
-    Step("tests of values", tests("values", only=PURE, at_once=True), after=("debug build", "packages")),
+    Step("tests of values", tests("values", only=PURE, but=WORLD, at_once=True), after=("debug build", "packages")),
+    Step("random world", tests("world", only=WORLD), after=("debug build",)),
     Step("mutants", "Scripts/mutate --sample 10 --jobs 1", after=("packages",)),
     Step("demo", "Scripts/demo", after=BUILT),
     Step("format", "swift format lint --strict --recursive --parallel Sources Tests"),
@@ -160,5 +164,5 @@ def chosen(part):
 def environment(part):
     """For all steps of a part. CI plays less of what is played again and again: a whole run has all of it."""
     count = commits()
-    less = {"WAKEBENCH_SEEDS": "8", "WAKEBENCH_FREEZERS": ("cgroup2", "cgroup1", "sigstop")[count % 3]} if part == "ci" else {}
+    less = {"WAKEBENCH_FREEZERS": ("cgroup2", "cgroup1", "sigstop")[count % 3]} if part == "ci" else {}
     return {"WAKEBENCH_PART": part, **less}

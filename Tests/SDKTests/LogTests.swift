@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import OSLog
 import Testing
@@ -29,6 +30,7 @@ struct LogTests {
 
     @Test("A log that takes nothing ends no app, and goes on when it takes lines again", arguments: [0, 1, 2])
     func brokenLog(kind: Int) async throws {
+        reapAdopted()
         let result = await #expect(processExitsWith: .exitCode(0), observing: [\.standardErrorContent]) { [kind] in
             let logger = Logger(subsystem: "com.example", category: "broken")
             logger.error("before")
@@ -92,6 +94,7 @@ struct LogTests {
 
     @Test("An unfair lock taken twice by one thread, or given back by another, ends the process", arguments: [0, 1])
     func unfairLockMisuse(kind: Int) async {
+        reapAdopted()
         await #expect(processExitsWith: .signal(SIGABRT)) { [kind] in
             var lock = os_unfair_lock()
             if kind == 0 { unsafe os_unfair_lock_lock(&lock) }
@@ -101,6 +104,7 @@ struct LogTests {
 
     @Test("Signposts are lines with what they mark, their name, their number and the time")
     func signposts() async throws {
+        reapAdopted()
         let result = await #expect(processExitsWith: .exitCode(0), observing: [\.standardErrorContent]) {
             let log = OSLog(subsystem: "com.example", category: .pointsOfInterest)
             os_signpost(.begin, log: log, name: "sync", signpostID: OSSignpostID(7), "%d of %d", 1, 2)

@@ -1,4 +1,5 @@
 import BackgroundTasks
+import ChildProcess
 import CoreBluetooth
 import CoreLocation
 import ExternalAccessory
@@ -103,6 +104,7 @@ struct WithoutBenchTests {
 
     @Test("With WAKEBENCH_REQUIRED=1 a manager ends it with code 2")
     func required() async {
+        reapAdopted()
         await #expect(processExitsWith: .exitCode(2)) {
             unsafe setenv("WAKEBENCH_REQUIRED", "1", 1)
             _ = CBCentralManager(delegate: nil, queue: nil)
@@ -126,6 +128,7 @@ struct WithoutBenchTests {
 
     @Test("BGT-3: a second launch handler for an identifier ends the app")
     func secondHandler() async {
+        reapAdopted()
         await #expect(processExitsWith: .failure) {
             for _ in 0..<2 {
                 BGTaskScheduler.shared.register(forTaskWithIdentifier: "com.example.refresh", using: nil) { _ in }

@@ -1,3 +1,4 @@
+import ChildProcess
 import Glibc
 import Testing
 import WakeSystem
@@ -186,6 +187,7 @@ struct EventLoopTests {
 
     @Test("A signal calls its handler instead of killing")
     func signals() async throws {
+        reapAdopted()
         await #expect(processExitsWith: .exitCode(3)) {
             let loop = try EventLoop()
             let watch = try loop.signal(SIGTERM) { loop.exit(3) }

@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Glibc
 import Testing
@@ -43,8 +44,7 @@ struct EndTests {
 
     @Test("A test process that is killed leaves no bench and no app", .timeLimit(.minutes(10)))
     func killed() async throws {
-        // Swift Testing would wait for ever for its own among dead children that earlier tests have adopted and nobody asks for.
-        while waitpid(-1, nil, WNOHANG) > 0 {}
+        reapAdopted()
         let folder = try Folder()
         defer { folder.clean() }
         let (alive, app) = ("\(folder.path)/alive", "\(folder.path)/apps/Heart.app")
