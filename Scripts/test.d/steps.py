@@ -9,13 +9,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARTS = ("all", "ci", "quick", "clocks", "lab")
 EVERY = 1_000.0
 
-# Test targets that compute and read files: they run many tests at once. All others start processes, and run their tests one by one.
+# Test targets that compute and read files, and keep a processor busy. All others start processes, and wait for them.
 PURE = (
     "HouseTests", "FuzzTests", "WakeModelTests", "WakeRouterTests", "WakeWireTests", "WakeDevicesTests", "WakeCapturesTests",
     "WakeReportsTests",
 )
 
-# One suite of these, which keeps all processors busy for so long that the others' time limits run out.
+# One suite of these, which keeps all processors busy for minutes.
 WORLD = ("WakeRouterTests\\.RandomWorldTests",)
 
 # The half of the others.
@@ -87,12 +87,12 @@ def left_out_of_ci(job):
     return None if git("diff", "--name-only", since, "--", *paths) else f"its rooms are as they were at {since[:8]}, where it was played"
 
 
-def tests(file, only=(), but=(), at_once=False):
+def tests(file, only=(), but=()):
     """The command of one test process: with some targets or suites only, or with all but some."""
     choice = "".join(f" --{option} '^({'|'.join(names)})[./]'" for option, names in (("filter", only), ("skip", but)) if names)
     events = f'--event-stream-output-path ".build/test/$WAKEBENCH_PART/{file}.events" --event-stream-version 0'
-    turns = "" if at_once else "--no-parallel"
-    return f"NO_COLOR=1 .build/debug/wakebenchPackageTests.xctest --testing-library swift-testing {turns}{choice} {events}"
+    # One after the other: the other processor has other steps, and time limits are those of a test, not of all that began with it.
+    return f"NO_COLOR=1 .build/debug/wakebenchPackageTests.xctest --testing-library swift-testing --no-parallel{choice} {events}"
 
 
 def lab_jobs():
@@ -129,7 +129,7 @@ STEPS = [
     Step("clocks", "Scripts/lab.d/clocks", after=BUILT, processors=0, parts=("all", "ci", "clocks"), **RELEASE),
     Step("gpsd", "Scripts/gpsd.d/test", after=BUILT, processors=0, **RELEASE),
     Step("voip", "Scripts/voip.d/test", after=BUILT, processors=0, **RELEASE),
-    Step("tests of values", tests("values", only=PURE, but=WORLD, at_once=True), after=("debug build", "packages")),
+    Step("tests of values", tests("values", only=PURE, but=WORLD), after=("debug build", "packages")),
     Step("random world", tests("world", only=WORLD), after=("debug build",)),
     Step("mutants", "Scripts/mutate --sample 10 --jobs 1", after=("packages",)),
     Step("demo", "Scripts/demo", after=BUILT),

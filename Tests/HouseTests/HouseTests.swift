@@ -226,7 +226,7 @@ struct HouseTests {
         #expect(jobs.sorted() == (played + ["scenario.sh", "with-belt.sh"]).sorted())
     }
 
-    @Test("Each test target that Scripts/test runs by many tests at once is one")
+    @Test("Each test target that Scripts/test runs apart from those that start processes is one")
     func pureTargets() throws {
         let steps = House.root.appending(path: "Scripts/test.d/steps.py")
         let list = try #require(try String(contentsOf: steps, encoding: .utf8).firstMatch(of: /PURE = \(([^)]*)\)/)?.1)
