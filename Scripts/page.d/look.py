@@ -244,7 +244,7 @@ def many(browser, daemon):
         read += piece
     gap = re.search(rb'\{"type":"gap","dropped":(\d+)\}', read)
     missed = int(gap.group(1)) if gap else f"nothing of a gap in {len(read)} bytes, of which the last are {read[-200:]}"
-    check("who reads too slowly is told how much he has missed", gap and missed > 100, missed)
+    check("a listener that reads too slowly is told how much it has missed", gap and missed > 100, missed)
     slow.close()
     browser.picture(folder / "many.png")
 

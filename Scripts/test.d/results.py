@@ -44,7 +44,9 @@ def read_stream(file, tests):
             continue
         payload = record["payload"]
         if record["kind"] == "test":
-            names[payload["id"]] = f"{payload['id'].split('/')[0]}: {payload.get('displayName') or payload['name']}"
+            name = f"{payload['id'].split('/')[0]}: {payload.get('displayName') or payload['name']}"
+            # Two tests of a suite may have one title.
+            names[payload["id"]] = f"{name} [{payload['name']}]" if name in names.values() else name
             if payload["kind"] == "suite":
                 suites.add(payload["id"])
             continue
