@@ -6,7 +6,6 @@ import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PARTS = ("all", "ci", "quick", "clocks", "lab")
 EVERY = 1_000.0
 
 # Test targets that compute and read files, and keep a processor busy. All others start processes, and wait for them.
@@ -41,7 +40,7 @@ class Step:
     after:       names of the steps that must have ended well before
     processors:  how many it keeps busy; EVERY is all there are, 0 is for what mostly sleeps
     queue:       of the steps of one queue two are run at a time
-    parts:       in which of PARTS it is run
+    parts:       in which parts of Scripts/test it is run
     unless:      gives a reason to leave it out, or None
     limit:       seconds after which it is killed
     """
