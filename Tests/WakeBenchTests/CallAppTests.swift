@@ -252,10 +252,12 @@ struct CallAppTests {
         )
         try play(bench)
         #expect(try decisions(bench) == ["00:00:20 voip-after-boot relaunch", "00:00:50 voip-data resume"])
+        let lines = try log(bench)
         #expect(
-            try log(bench).filter { $0.hasPrefix("did") } == [
+            lines.filter { $0.hasPrefix("did") } == [
                 "didFinishLaunching pid=N", "didEnterBackground", "didFinishLaunching pid=N",
-            ]
+            ],
+            "\(lines)"
         )
     }
 

@@ -435,6 +435,19 @@ struct ProcessHostTests {
         #expect(text.hasPrefix("[wakebench: "))
     }
 
+    @Test("What an earlier process of an app printed stands before what a later one did, however soon that is launched")
+    func processesInOrder() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "wakebench-log-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let log = try AppLog(path)
+        for number in 0..<500 {
+            let input = try log.input()
+            _ = try input.write(Array("\(number)\n".utf8))
+        }
+        log.finish()
+        #expect(try readSmallFile(path, limit: 8_192).split(separator: "\n").map { Int($0) } == Array(0..<500))
+    }
+
     @Test("An app that is launched again and again leaves nothing of its earlier processes behind in the bench")
     func manyLaunches() throws {
         let stage = try Stage(TriedFreezers.kinds[0])

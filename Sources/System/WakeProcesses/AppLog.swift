@@ -16,15 +16,15 @@ package final class AppLog: Sendable {
         var dropped = 0
         /// Bytes of the line that says so.
         var head = 0
-        /// Nobody has joined them yet.
-        var threads: [pthread_t] = []
+        /// Nobody has joined them yet; each with what it does.
+        var threads: [(number: pthread_t, reader: LogReader)] = []
         /// Those of them that have nothing more to take.
         var ended: [pthread_t] = []
 
         /// Takes out the threads that have ended.
         mutating func takeEnded() -> [pthread_t] {
             defer { ended = [] }
-            threads.removeAll(where: ended.contains)
+            threads.removeAll { ended.contains($0.number) }
             return ended
         }
     }
@@ -69,8 +69,9 @@ package final class AppLog: Sendable {
 
     private static let notKeptWords = (before: "[wakebench: ", after: " bytes before this are not kept]")
 
-    /// What one process writes to; to be closed once it has it.
+    /// What one process writes to; to be closed once it has it. What earlier processes wrote before stands before it in the file.
     package func input() throws(SystemError) -> Descriptor {
+        for (_, reader) in state.withLock({ $0.threads }) { reader.takeWritten() }
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { throw SystemError(last: "pipe") }
         let output = Descriptor(owning: ends[0])
@@ -80,7 +81,7 @@ package final class AppLog: Sendable {
         let reader = LogReader(output, self)
         // A thread keeps its stack until it is joined.
         let ended = try state.withLock { (state) throws(SystemError) in
-            state.threads.append(try beginThread("app log", stack: Self.stackSize) { reader.work() })
+            state.threads.append((try beginThread("app log", stack: Self.stackSize) { reader.work() }, reader))
             return state.takeEnded()
         }
         for thread in ended { pthread_join(thread, nil) }
@@ -94,7 +95,7 @@ package final class AppLog: Sendable {
             defer { (state.threads, state.ended) = ([], []) }
             return state.threads
         }
-        for thread in threads { pthread_join(thread, nil) }
+        for thread in threads { pthread_join(thread.number, nil) }
     }
 
     /// The calling thread has nothing more to take.
@@ -149,10 +150,12 @@ package final class AppLog: Sendable {
     private static let stackSize = 256 << 10
 }
 
-/// Takes what one process writes. It belongs to its thread once that runs.
+/// Takes what one process writes, in a thread of its own.
 private final class LogReader: @unchecked Sendable {
     private let output: Descriptor
     private let log: AppLog
+    /// Held from a read until what it read is in the file: others may take something, too.
+    private let turn = Mutex(())
     /// At the end, what a pipe can hold is taken, and no more of one that goes on writing.
     private static let lastPieces = 32
 
@@ -173,14 +176,30 @@ private final class LogReader: @unchecked Sendable {
         while left > 0 {
             let isEnding = places[1].revents != 0
             if isEnding { left -= 1 }
-            guard let count = try? output.read(into: &buffer) else {
+            guard let count = takePiece(&buffer) else {
                 if isEnding { return }
                 _ = unsafe poll(&places, nfds_t(places.count), -1)
                 continue
             }
             // Every process that could write has ended.
             guard count > 0 else { return }
-            log.append(buffer[..<count])
+        }
+    }
+
+    /// Takes what its process has written so far; of one that goes on writing, what a pipe can hold.
+    func takeWritten() {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        for _ in 0..<Self.lastPieces {
+            guard let count = takePiece(&buffer), count > 0 else { return }
+        }
+    }
+
+    /// - Returns: how many bytes it took: 0 when nobody will write any more, nil when there is nothing now.
+    private func takePiece(_ buffer: inout [UInt8]) -> Int? {
+        turn.withLock { _ in
+            guard let count = try? output.read(into: &buffer) else { return nil }
+            if count > 0 { log.append(buffer[..<count]) }
+            return count
         }
     }
 }
