@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Glibc
 import Testing
@@ -38,6 +39,7 @@ struct LesserTimeTests {
     @Test(
         "An ordinary user's apps see the values, times and verdicts that root's see, however they hop",
         .enabled(if: mayBeNobody, "needs root, and setpriv, to be somebody else"),
+        .enabled(if: othersReach(BenchProgram.repository.path + "/.build"), "needs a checkout that all can reach"),
         arguments: ["main", "global", "task", "mainActor"]
     )
     func ordinary(kind: String) throws {
