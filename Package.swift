@@ -192,6 +192,7 @@ let package = Package(
         clang("CCurlShims", uses: ["CCurl"]),
         clang("CVirtualTime"),
         clang("CWakeClient"),
+        clang("CWakeFoundation"),
 
         // Core
         // Its numbers and words are public where all else is package: other rooms inline equality of public types only,
@@ -320,7 +321,7 @@ let package = Package(
 
         // SDK
         room("WakeClient", on: "SDK", uses: ["CWakeClient", "WakeWire"]),
-        room("WakeFoundation", on: "SDK", uses: ["WakeClient"]),
+        room("WakeFoundation", on: "SDK", uses: ["CWakeFoundation", "WakeClient"]),
         room("WakeNetworking", on: "SDK", uses: ["WakeClient", "WakeModel", "WakeWire"]),
         room("_Testing_UIKit", on: "SDK"),
         room(
@@ -481,6 +482,8 @@ let package = Package(
         // The same files, in each mode of the language.
         appCode("Forms5", uses: sdk, mode: .v5),
         appCode("Forms6", uses: sdk, mode: .v6),
+        appCode("DefaultsApp5", uses: ["CoreBluetooth", "UIKit"], mode: .v5),
+        appCode("DefaultsApp6", uses: ["CoreBluetooth", "UIKit"], mode: .v6),
         appCode("ApplicationMain", uses: ["UIKit"], mode: .v5),
         testLibrary("ChildProcess"),
         testLibrary("TriedFreezers", uses: ["WakeProcesses"]),
@@ -561,8 +564,8 @@ let package = Package(
         tests(
             "WakeBenchTests",
             uses: [
-                "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "Downloads", "FeedReader", "Fences",
-                "HoppingApp",
+                "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "DefaultsApp5", "DefaultsApp6",
+                "Downloads", "FeedReader", "Fences", "HoppingApp",
                 "LocationApp",
                 "Logger",
                 "MemoApp",

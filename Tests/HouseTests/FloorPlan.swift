@@ -124,7 +124,7 @@ enum FloorPlan {
     static let sdk: [Room] = [
         Room(name: "WakeClient", floor: "SDK", imports: ["CWakeClient", "WakeWire"], foundation: true),
         // What Apple's Foundation and Dispatch have, and Linux's do not.
-        Room(name: "WakeFoundation", floor: "SDK", imports: ["WakeClient"], foundation: true),
+        Room(name: "WakeFoundation", floor: "SDK", imports: ["CWakeFoundation", "WakeClient"], foundation: true),
         // URLSession's background sessions, which Apple's Foundation has.
         Room(
             name: "WakeNetworking",
@@ -212,6 +212,7 @@ enum FloorPlan {
     static let clang: [String: [String]] = [
         "CWakeShims": ["CBluetooth"], "CJournalFiles": ["CSQLite"], "CCurlShims": ["CCurl"], "CVirtualTime": [],
         "CWakeClient": [],
+        "CWakeFoundation": [],
     ]
 
     /// Loaded into apps by its file, and linked by nothing.

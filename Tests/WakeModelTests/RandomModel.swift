@@ -240,12 +240,13 @@ extension SeededGenerator {
     }
 
     mutating func report() -> ProcessReport {
-        switch below(6) {
+        switch below(7) {
         case 0: .launched
         case 1: .returned(any())
         case 2: .suspended
         case 3: .suspensionRefused
         case 4: .exited(signed())
+        case 5: .took(EventID(number()))
         default: .launchFailed(signed())
         }
     }

@@ -269,7 +269,7 @@ struct Observer {
                 apps[index].windowLength = profile.areas.bluetooth.window
                 apps[index].backgroundSince = now
             }
-        case .returned, .suspended, .exited, .launchFailed: break
+        case .returned, .suspended, .exited, .launchFailed, .took: break
         }
     }
 
@@ -491,7 +491,7 @@ struct Observer {
             if !apps.contains(where: { $0.transfers.contains(transfer) }) {
                 fail("XFER-1: nobody has transfer \(transfer)")
             }
-        case .cancel(let transfer):
+        case .cancel(let transfer), .release(let transfer):
             for index in apps.indices { apps[index].transfers.remove(transfer) }
         }
     }

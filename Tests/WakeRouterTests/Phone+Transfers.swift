@@ -122,6 +122,11 @@ extension Phone {
         return app
     }
 
+    /// The app's process takes all that it was given.
+    mutating func take(_ app: AppID) {
+        for event in delivered { hear(.process(app, .took(event))) }
+    }
+
     /// The phone lies on its charger in the night.
     mutating func rest() {
         hear(.phone(.chargerConnected))

@@ -61,12 +61,16 @@ extension RandomWorld {
             transfers.removeAll { $0.number == transfer }
             transfers.append(.init(app: app, number: transfer, task: task, session: session))
         case .cancel(let transfer): transfers.removeAll { $0.number == transfer }
-        case .suspend, .answer, .cancelKeepingBytes: break
+        case .suspend, .answer, .cancelKeepingBytes, .release: break
         }
     }
 
     /// Something becomes of a transfer; or an app does what most do.
     mutating func transferSomething() {
+        if !given.isEmpty, chance.once(in: 2) {
+            let (app, event) = given.remove(at: chance.below(given.count))
+            return hear(.process(app, .took(event)))
+        }
         let app = AppID(UInt32(chance.below(Self.appCount)))
         if transfers.isEmpty || chance.once(in: 6) { return beginTransfers(of: app) }
         happen(to: chance.pick(transfers))

@@ -41,6 +41,8 @@ struct RandomWorld {
     /// The tasks that apps have, newest last.
     var tasks: [(app: AppID, number: UInt32, identifier: NameID, isFetch: Bool)] = []
     var lastSessionManager: ManagerNumber = 1_000
+    /// Results of transfers that processes were given and have not taken, newest last.
+    var given: [(app: AppID, event: EventID)] = []
     /// What the source was asked to transfer and has not ended, newest last.
     var transfers: [BegunTransfer] = []
     /// Challenges that apps have not answered, newest last.
@@ -289,6 +291,10 @@ struct RandomWorld {
             {
                 unacknowledged.append(Delivery(app: app, event: known, decision: decision))
                 if unacknowledged.count > 8 { unacknowledged.removeFirst() }
+                if known.kind == .transferEnded {
+                    given.append((app, event))
+                    if given.count > 32 { given.removeFirst() }
+                }
             }
         case .command(.bluetooth(let command)):
             commands.append(command)
@@ -342,13 +348,14 @@ struct RandomWorld {
     }
 
     private mutating func anyReport() -> ProcessReport {
-        switch chance.below(20) {
+        switch chance.below(22) {
         case 0..<5: .launched
         case 5..<10: .returned(chance.pick(LifecycleCallback.allCases))
         case 10..<14: .suspended
         case 14..<18: .suspensionRefused
         case 18: .exited(chance.once(in: 2) ? 0 : -11)
-        default: .launchFailed(13)
+        case 19: .launchFailed(13)
+        default: .took(given.last?.event ?? EventID(lastEvent))
         }
     }
 

@@ -25,7 +25,7 @@ enum Rulebook {
         // XFER-2: progress is for who watches it.
         case .transferWakes: return .drop
         // XFER-2, XFER-7: the result is kept with the session, or there is none yet.
-        case .allTransfersDone, .transferIsOver: return .coalesce
+        case .allTransfersDone, .notAnnounced, .transferIsOver: return .coalesce
         // PWR-2: a task is tried again.
         case .lowPowerModeOff where decision.snapshot.via.source == .task: return .deny
         // PUSH-3, PUSH-4, PWR-2: kept by the phone, or by APNs.

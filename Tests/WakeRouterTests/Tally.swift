@@ -16,7 +16,7 @@ struct Tally {
             "cancelConnection", "operate", "peripheralManager", "watchConnections", "location",
             "accessory", "voip", "audio", "notification", "measured", "asked", "transfer", "push", "backgroundTask",
         ]
-        + ["launched", "returned", "suspended", "suspensionRefused", "exited", "launchFailed"]
+        + ["launched", "returned", "suspended", "suspensionRefused", "exited", "launchFailed", "took"]
 
     static let states = AppState.allCases.count
 
@@ -91,6 +91,7 @@ struct Tally {
         case .process(_, .suspensionRefused): return report + 3
         case .process(_, .exited): return report + 4
         case .process(_, .launchFailed): return report + 5
+        case .process(_, .took): return report + 6
         case .event, .overflowed: return nil
         }
     }

@@ -159,6 +159,7 @@ struct TransferRuleTests {
         phone.join(app, by: 9)
         #expect(phone.has(.joinedSession))
         #expect(phone.receivers == [9])
+        phone.take(app)
         #expect(phone.router.transferTasks(of: app, in: Phone.session).map(\.number) == [2])
         phone.report(app, .launched)
         phone.leave(app)
@@ -167,6 +168,80 @@ struct TransferRuleTests {
         phone.user(.launch, app)
         phone.join(app)
         #expect(phone.receivers.isEmpty)
+    }
+
+    @Test(
+        "XFER-3: a result that a process was given and did not take comes again, whatever ended the process",
+        arguments: [ExitCause.memory, .crash, .bench]
+    )
+    func notTaken(cause: ExitCause) {
+        var phone = Phone()
+        let app = phone.downloader()
+        let event = phone.end(app)
+        phone.forget()
+        switch cause {
+        case .crash: phone.report(app, .exited(-11))
+        case .bench: phone.hear(.benchRestarted)
+        default: phone.hear(.terminate(app, cause, .critical))
+        }
+        #expect(phone.router.transferTasks(of: app, in: Phone.session).map(\.number) == [1])
+        phone.forget()
+        phone.user(.launch, app)
+        phone.join(app)
+        #expect(phone.receivers == [5])
+        let parents = phone.actions.compactMap { if case .raise(let event, _) = $0 { event.parent } else { nil } }
+        #expect(parents == [event])
+    }
+
+    @Test("XFER-3: what was brought is removed when the app has taken it, and not before", arguments: [true, false])
+    func released(wasKept: Bool) {
+        var phone = Phone()
+        let app = wasKept ? phone.terminatedDownloader() : phone.downloader()
+        phone.end(app)
+        if wasKept { phone.join(app) }
+        #expect(!phone.transferCommands.contains(.release(1)))
+        phone.take(app)
+        #expect(phone.transferCommands.contains(.release(1)))
+        let event = phone.delivered.last ?? .none
+        #expect(!phone.router.keepsUntilTaken(event, for: app))
+    }
+
+    @Test("XFER-3: results that are not taken are all kept, as many as a session has tasks")
+    func manyNotTaken() {
+        var phone = Phone()
+        let count = UInt32(TransferRequest.tasksLimit)
+        let app = phone.downloader(tasks: count)
+        for transfer in 1...count { phone.end(app, transfer) }
+        phone.hear(.benchRestarted)
+        phone.forget()
+        phone.user(.launch, app)
+        phone.join(app)
+        #expect(phone.receivers == Array(repeating: 5, count: Int(count)))
+    }
+
+    @Test("XFER-2, SYS-2: results that were on their way when the bench died announce their session once")
+    func announcedOnce() {
+        var phone = Phone()
+        let app = phone.downloader(tasks: 3)
+        var given: [(EventID, DecisionID)] = []
+        for transfer in 1...UInt32(3) {
+            given.append((phone.end(app, transfer), phone.last?.id ?? .none))
+        }
+        phone.hear(.benchRestarted)
+        phone.forget()
+        for (transfer, (event, decision)) in given.enumerated() {
+            let task = UInt32(transfer + 1)
+            var again = WakeEvent.transferEnded(task, of: app, task: task, Phone.session, .finished)
+            again.id = event
+            phone.hear(.redeliver(app, again, supersedes: decision))
+        }
+        #expect(phone.verdicts == [.relaunch, .coalesce, .coalesce])
+        #expect(phone.reasons == [.sessionDone, .sessionAnnounced, .sessionAnnounced])
+        #expect(phone.receivers == [0])
+        phone.forget()
+        phone.join(app)
+        #expect(phone.receivers == [5, 5, 5, 5])
+        #expect(phone.decisions.map(\.kind).last == .transferEventsFinished)
     }
 
     @Test("XFER-3: two sessions of one process have two identifiers")

@@ -255,6 +255,41 @@ extension TransferTests {
             #expect(second.bodies == 1)
         }
 
+        @Test("XFER-3: What a download has brought is removed once its app has taken it", arguments: [true, false])
+        func takenBody(byLaterBench: Bool) throws {
+            let server = try StandInServer { [hello] _, _ in Data(status: "200 OK", body: hello) }
+            defer { server.stop() }
+            var bench: PortEnd? = try PortEnd(folder)
+            bench?.begin(1, server.url)
+            _ = try bench?.response(1)
+            bench?.transfers.accepted(endOf: 1)
+            try bench?.wait("the acknowledgement") { bench?.records == 0 }
+            #expect(bench?.bodies == 1)
+            if byLaterBench {
+                bench = nil
+                bench = try PortEnd(folder) { _ in .over }
+            }
+            let last = try #require(bench)
+            defer { last.transfers.stop() }
+            last.transfers.perform(.release(1), at: .zero)
+            try last.wait("the removal") { last.bodies == 0 }
+        }
+
+        @Test("XFER-3, SYS-2: A body whose app took it just before the bench died is removed by the next bench")
+        func leftBody() throws {
+            let server = try StandInServer { [hello] _, _ in Data(status: "200 OK", body: hello) }
+            defer { server.stop() }
+            var bench: PortEnd? = try PortEnd(folder)
+            bench?.begin(1, server.url)
+            _ = try bench?.response(1)
+            bench?.transfers.accepted(endOf: 1)
+            try bench?.wait("the acknowledgement") { bench?.records == 0 }
+            bench = nil
+            let second = try PortEnd(folder) { _ in .unwanted }
+            defer { second.transfers.stop() }
+            try second.wait("the removal") { second.bodies == 0 }
+        }
+
         @Test("No process is started before there is something to carry")
         func idle() throws {
             let server = try StandInServer { [hello] _, _ in Data(status: "200 OK", body: hello) }

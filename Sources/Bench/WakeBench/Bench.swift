@@ -148,7 +148,12 @@ package final class Bench {
         case .report(let report): enqueue(InboxItem(input: .process(app, report), generation: generation))
         case .request(let request): enqueue(InboxItem(input: .request(app, request), generation: generation))
         case .acknowledged(let event):
-            if generation == self[app].generation { ledger.note(acknowledged: event, by: app, at: now) }
+            guard generation == self[app].generation else { return }
+            guard router.keepsUntilTaken(event, for: app) else {
+                return ledger.note(acknowledged: event, by: app, at: now)
+            }
+            // It must not come again, and is committed at once.
+            enqueue(InboxItem(input: .process(app, .took(event)), generation: generation))
         }
     }
 

@@ -51,9 +51,14 @@ struct Ledger {
             at: now,
             origin: item.origin
         )
-        if case .redeliver(let app, let event, _) = item.input {
+        switch item.input {
+        case .redeliver(let app, let event, _):
             // Decided anew: the delivery to the dead process is settled.
             try journal.acknowledge(app: app, event: event.id)
+        case .process(let app, .took(let event)):
+            onTheWay[app]?.removeAll { $0 == event }
+            try journal.acknowledge(app: app, event: event)
+        default: break
         }
     }
 

@@ -7,11 +7,11 @@ extension ProcessAppHost {
     /// Where the files of downloads lie below an app's own folder, as on a phone.
     private static let downloads = ["Library", "Caches", "com.apple.nsurlsessiond", "Downloads"]
 
-    /// Moves the file of a download to the app that is to have it. No part of the way there may be a link: it would lead out
+    /// Gives the file of a download to the app that is to have it; it stays where it was, too, until the app has taken it. No part of the way there may be a link: it would lead out
     /// of the app's folder.
     ///
     /// - Returns: where it lies, be it since an earlier process of the app was told.
-    /// - Throws: ``SystemError`` when it cannot be moved, or is gone.
+    /// - Throws: ``SystemError`` when it cannot be linked there, or is gone.
     func place(_ file: String, of transfer: TransferNumber, for app: AppID) throws(SystemError) -> String {
         guard let bundle = bundles[app] else { preconditionFailure("app \(app.number) is no bundle") }
         var path = bundle.home
@@ -26,12 +26,13 @@ extension ProcessAppHost {
             folder = Descriptor(owning: number)
         }
         let name = "CFNetworkDownload_\(transfer).tmp"
-        if unsafe renameat(AT_FDCWD, file, folder.number, name) != 0 {
-            let failure = SystemError(last: "rename", subject: file)
-            var status = stat()
-            guard failure.code == ENOENT, unsafe fstatat(folder.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0
-            else { throw failure }
+        var result = unsafe linkat(AT_FDCWD, file, folder.number, name, 0)
+        if result != 0, errno == EEXIST {
+            // Of an earlier process that was told and did not take it.
+            _ = unsafe unlinkat(folder.number, name, 0)
+            result = unsafe linkat(AT_FDCWD, file, folder.number, name, 0)
         }
+        guard result == 0 else { throw SystemError(last: "link", subject: file) }
         return "\(path)/\(name)"
     }
 }

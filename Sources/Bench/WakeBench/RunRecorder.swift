@@ -369,8 +369,8 @@ final class RunRecorder: BenchObserver {
 
     /// The app's wake is over: what is known of its decisions is final.
     private func close(_ app: Int, _ ending: Outcome.Ending, exit: UInt64) throws(ReportError) {
-        for var outcome in open.takeAll(of: app)
-        where !isReplaying || !outcomes.held.outcomes.contains(outcome.decision) {
+        // The log may have it from before the bench died, with what became of it then.
+        for var outcome in open.takeAll(of: app) where !outcomes.held.outcomes.contains(outcome.decision) {
             outcome.used = now.since(outcome.at)
             outcome.ended = ending
             outcome.exit = exit

@@ -17,6 +17,9 @@ extension TransferArea {
 
     /// What a session says to its app: that it has something for it, or that a server wants a password.
     static func delivered(_ delivery: AppDelivery, to app: AppID, in host: ScriptedAppHost) {
+        if delivery.event.kind == .transferEnded, delivery.manager != 0 {
+            host.say(app, .acknowledged(delivery.event.id))
+        }
         guard let own = host.apps[app], let use = own.script.transfers else { return }
         let name = host.names.text(delivery.event.subject)
         guard let place = use.sessions.firstIndex(where: { $0.identifier == name }) else { return }

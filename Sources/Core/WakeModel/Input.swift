@@ -77,6 +77,8 @@ package enum ProcessReport: Hashable, Codable, Sendable {
     case exited(Int64)
     /// The executable could not be started; the errno.
     case launchFailed(Int32)
+    /// The process has taken an event that the system keeps until then; see `Router.keepsUntilTaken(_:for:)`.
+    case took(EventID)
 }
 
 /// The lifecycle callbacks of an app delegate.

@@ -103,6 +103,8 @@ public enum Reason: UInt8, CaseIterable, Sendable {
     case progressWakesNobody
     case launchEventsOff
     case sessionNotDone
+    /// The app was told of the session, and has not made it again yet.
+    case sessionAnnounced
     case sessionDone
     /// What was kept with a session is told to the process that joined it.
     case sessionJoined
@@ -208,6 +210,7 @@ public enum Check: UInt8, CaseIterable, Sendable {
     case transferWakes
     case sendsLaunchEvents
     case allTransfersDone
+    case notAnnounced
     case transferIsOver
     case accessoryModePresent
     case protocolListed

@@ -79,6 +79,8 @@ protocol Area {
         after event: WakeEvent,
         in router: inout Router
     ) -> Bool
+    /// Whether an event that is decided again stays for its app, whatever is decided: nothing is lost by a refusal then.
+    static func keeps(_ event: WakeEvent, for app: AppID, _ router: Router) -> Bool
     /// The event will not reach an app: who waits for an answer gets an error.
     static func lost(_ event: WakeEvent, forWantOfRoom: Bool, in router: inout Router)
 
@@ -223,6 +225,7 @@ extension Area {
         after event: WakeEvent,
         in router: inout Router
     ) -> Bool { false }
+    static func keeps(_ event: WakeEvent, for app: AppID, _ router: Router) -> Bool { false }
     static func lost(_ event: WakeEvent, forWantOfRoom: Bool, in router: inout Router) {}
     static func installed(_ app: AppID, _ manifest: AppManifest, in router: inout Router) -> Bool { false }
     static func user(_ action: UserAction, _ app: AppID, in router: inout Router) {}

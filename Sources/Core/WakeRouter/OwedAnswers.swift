@@ -30,6 +30,8 @@ struct OwedAnswers: Equatable, Codable {
 
     var isEmpty: Bool { answers.isEmpty }
 
+    func owes(_ number: UInt32) -> Bool { answers.contains { $0.number == number } }
+
     mutating func owe(_ number: UInt32, until due: Instant, code: Int64) {
         answers.append(Answer(number: number, due: due, code: code))
     }

@@ -34,7 +34,7 @@ extension Router {
         let ruling = ruling(on: results, question, launching: apps[app].isLaunching)
         let verdict = ruling.verdict
         let state = record.snapshot.state
-        if restarted, !verdict.delivers {
+        if restarted, !verdict.delivers, !A.keeps(event, for: app, self) {
             recordLoss(event, of: app, reason: .benchRestarted, supersedes, record.snapshot)
             A.lost(event, forWantOfRoom: false, in: &self)
             return

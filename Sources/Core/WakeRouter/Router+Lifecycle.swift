@@ -215,6 +215,7 @@ extension Router {
         case .launchFailed(let errno):
             guard apps[app].isLaunching else { return }
             end(app, cause: .crash, code: Int64(errno), by: .none, alreadyGone: true)
+        case .took(let event): tookResult(event, of: app)
         }
     }
 

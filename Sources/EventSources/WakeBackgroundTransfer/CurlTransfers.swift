@@ -43,6 +43,8 @@ package final class CurlTransfers: TransferPort {
     private var ends: [TransferNumber: WakeTransfers.TransferReport] = [:]
     /// The challenge of a transfer that waits for an answer. A router that has just come back begins the transfer after it was said.
     private var challenges: [TransferNumber: WakeTransfers.TransferReport] = [:]
+    /// The process's numbers for transfers that are over, and whose bodies their apps may not have taken.
+    private var bodies: [TransferNumber: UInt64] = [:]
     /// Those whose end the journal has, and has yet to come here.
     private var accepted: Set<TransferNumber> = []
     /// Those that nobody wants any more, and whose end has yet to come here.
@@ -147,6 +149,13 @@ package final class CurlTransfers: TransferPort {
             case .unwanted: close(transfer, keepingFile: false)
             }
         }
+        for number in client?.bodies() ?? [] {
+            let transfer = TransferNumber(truncatingIfNeeded: number)
+            guard numbers[transfer] == nil else { continue }
+            bodies[transfer] = number
+            // Its app took it just before the bench died.
+            if standing(transfer) == .unwanted { removeBody(of: transfer) }
+        }
         // The process has none of these any more, if it ever had.
         accepted.formIntersection(numbers.keys)
         let commands = early
@@ -181,6 +190,7 @@ package final class CurlTransfers: TransferPort {
         case .cancel(let transfer):
             begun[transfer] = nil
             close(transfer, keepingFile: false)
+        case .release(let transfer): removeBody(of: transfer)
         case .cancelKeepingBytes(let transfer):
             if let number = numbers[transfer] { client?.send(.cancel(number, keepingBytes: true)) }
         case .answer(let transfer, let challenge, let answer):
@@ -234,13 +244,17 @@ package final class CurlTransfers: TransferPort {
     /// - Parameter keepingFile: whether its app may still be told of its file.
     private func close(_ transfer: TransferNumber, keepingFile: Bool) {
         guard let number = numbers[transfer] else {
-            if !keepingFile { client?.removeBodies { TransferNumber(truncatingIfNeeded: $0) == transfer } }
+            if !keepingFile { removeBody(of: transfer) }
             return
         }
         challenges[transfer] = nil
         if let end = ends.removeValue(forKey: transfer) { return forget(end, keepingFile: keepingFile) }
         if keepingFile { accepted.insert(transfer) } else { unwanted.insert(transfer) }
         client?.send(.cancel(number, keepingBytes: false))
+    }
+
+    private func removeBody(of transfer: TransferNumber) {
+        if let number = bodies.removeValue(forKey: transfer) { client?.removeBody(number) }
     }
 
     // MARK: Reports
@@ -284,7 +298,11 @@ package final class CurlTransfers: TransferPort {
     private func forget(_ end: WakeTransfers.TransferReport, keepingFile: Bool) {
         numbers[TransferNumber(truncatingIfNeeded: end.transfer)] = nil
         // Before the acknowledgement: a bench that dies between both hears of the end again, and so does the next.
-        if !keepingFile { client?.removeBodies { $0 == end.transfer } }
+        if keepingFile {
+            bodies[TransferNumber(truncatingIfNeeded: end.transfer)] = end.transfer
+        } else {
+            client?.removeBody(end.transfer)
+        }
         client?.send(.acknowledge(end.transfer, report: end.number))
         if !keepingFile, case .failed(_, _, true) = end.kind { client?.send(.discard(end.transfer)) }
     }

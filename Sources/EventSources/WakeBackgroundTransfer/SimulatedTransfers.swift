@@ -73,6 +73,7 @@ package final class SimulatedTransfers: TransferPort {
         case .cancel(let transfer):
             transfers.removeAll { $0.transfer == transfer }
             files?.remove(transfer)
+        case .release(let transfer): files?.remove(transfer)
         case .cancelKeepingBytes(let transfer): cancelKeepingBytes(transfer, at: now)
         case .answer(let transfer, let challenge, let answer):
             guard let place = place(of: transfer), case .challenged(challenge) = transfers[place].stage else { return }

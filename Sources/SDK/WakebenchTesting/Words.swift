@@ -175,6 +175,7 @@ extension Wakebench {
         case progressWakesNobody = "ProgressWakesNobody"
         case launchEventsOff = "LaunchEventsOff"
         case sessionNotDone = "SessionNotDone"
+        case sessionAnnounced = "SessionAnnounced"
         case sessionDone = "SessionDone"
         case sessionJoined = "SessionJoined"
         case challengeWakes = "ChallengeWakes"

@@ -81,7 +81,10 @@ package final class TransferClient {
     package func path(of file: String) -> String { "\(settings.folder)/\(file)" }
 
     /// Removes what was received for transfers that are over and that nobody will be told of.
-    package func removeBodies(of isMeant: (UInt64) -> Bool) { spool.removeBodies(of: isMeant) }
+    package func removeBody(_ transfer: UInt64) { spool.remove(transfer, .body) }
+
+    /// The transfers whose bodies are in the folder.
+    package func bodies() -> [UInt64] { spool.bodies() }
 
     /// Connects, so that reports come.
     package func open() {

@@ -131,11 +131,11 @@ extension TransferSpool {
         }
     }
 
-    /// Removes the bodies of transfers. A folder that cannot be read keeps its own.
-    package func removeBodies(of isMeant: (UInt64) -> Bool) {
-        for name in (try? names()) ?? [] {
-            guard let (number, part) = Self.numbered(name), part == .body, isMeant(number) else { continue }
-            remove(number, .body)
+    /// The transfers whose bodies are here; none of a folder that cannot be read.
+    package func bodies() -> [UInt64] {
+        ((try? names()) ?? []).compactMap { name in
+            guard let (number, part) = Self.numbered(name), part == .body else { return nil }
+            return number
         }
     }
 

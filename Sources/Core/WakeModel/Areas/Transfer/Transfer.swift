@@ -128,8 +128,6 @@ package enum TransferRequest: Hashable, Codable, Sendable {
     package static let sessionsLimit = 63
     /// The most tasks of one app that the system keeps; the bench's own number as well.
     package static let tasksLimit = 512
-    /// How many tasks of a session are remembered whose result its process has.
-    package static let toldLimit = 64
 }
 
 /// How an end of a transfer is meant.
@@ -246,6 +244,8 @@ package enum TransferCommand: Hashable, Sendable {
     case suspend(TransferNumber)
     /// It is over: nothing is reported of it any more, and what it brought is removed.
     case cancel(TransferNumber)
+    /// Its app has taken what it brought: what is left of that is removed.
+    case release(TransferNumber)
     /// It is to fail as cancelled, with what there is of it kept where the server lets another one go on from there.
     case cancelKeepingBytes(TransferNumber)
     /// What an app says to the challenge of that number.

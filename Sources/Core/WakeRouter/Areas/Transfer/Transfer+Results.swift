@@ -83,8 +83,10 @@ extension Router {
         let isWanted: Bool
         switch (event.kind, areas.transfer.apps[app][place].stage) {
         case (.transferEnded, .over), (.transferEnded, .telling): isWanted = true
-        case (.transferEnded, .told(let told)): isWanted = told == event.id
-        case (.transferEnded, .kept(.event(let kept, _))): isWanted = kept == event.id
+        case (.transferEnded, .told(let told, _)): isWanted = told == event.id
+        // What was on its way when the bench died is with its session again.
+        case (.transferEnded, .kept(.event(let kept, _))): isWanted = kept == event.id || kept == event.parent
+        case (.transferEnded, .kept(.failure)): isWanted = event.transferEnd == .failed
         case (.transferEnded, .waiting), (.transferEnded, .running): isWanted = !event.transferEnd.isOver
         case (.transferChallenged, .challenged(let challenge, _)): isWanted = challenge == event.challenge
         case (.transferProgressed, let stage), (.transferWaiting, let stage): isWanted = stage.isUnderWay
@@ -114,6 +116,7 @@ extension Router {
             session: session.configuration.kind,
             sendsLaunchEvents: session.configuration.sendsLaunchEvents,
             left: session.tasks.count { $0.stage.isUnderWay && $0.transfer != event.transfer },
+            isAnnounced: record.owed.owes(session.number),
             wasKept: task.map { record[$0].stage.wasKept } ?? false || event.parent != .none
         )
     }
@@ -151,11 +154,11 @@ extension Router {
             return
         }
         switch areas.transfer.apps[app][place].stage {
-        case .told(let told) where told != event.id: return
-        case .over, .told:
+        case .told(let told, _) where told != event.id: return
+        case .over:
             act(.keep(app, event.id))
             areas.transfer.apps[app][place].stage = .kept(.event(event.id, event.transferEnd))
-        case .telling(let result, _): areas.transfer.apps[app][place].stage = .kept(result)
+        case .telling(let result, _), .told(_, let result): areas.transfer.apps[app][place].stage = .kept(result)
         case .suspended, .waiting, .running, .challenged, .kept: return
         }
     }
@@ -166,28 +169,37 @@ extension Router {
         areas.transfer.apps[app][place].hasAsked = true
     }
 
-    /// The process has the result, and what was kept of it goes.
+    /// The process is given the result, which stays with the session until it has taken it.
     private mutating func noteTold(_ event: WakeEvent, of app: AppID) {
         guard event.kind == .transferEnded, let place = areas.transfer.apps[app].place(of: event.transfer) else {
             return
         }
         switch areas.transfer.apps[app][place].stage {
-        case .telling(.event(let kept, _), _), .kept(.event(let kept, _)): act(.discard(app, kept))
-        default: break
+        case .telling(let result, _), .kept(let result), .told(_, let result):
+            areas.transfer.apps[app][place].stage = .told(event.id, result)
+        case .over:
+            act(.keep(app, event.id))
+            areas.transfer.apps[app][place].stage = .told(event.id, .event(event.id, event.transferEnd))
+        case .suspended, .waiting, .running, .challenged: break
         }
-        areas.transfer.apps[app][place].stage = .told(event.id)
-        forgetOldest(in: place.session, of: app)
-        removeInvalidSessions(of: app)
     }
 
-    /// A process that runs for long is told of more transfers than are remembered in case the bench dies.
-    private mutating func forgetOldest(in session: Int, of app: AppID) {
-        let told = areas.transfer.apps[app].sessions[session].tasks.indices.filter { place in
-            if case .told = areas.transfer.apps[app].sessions[session].tasks[place].stage { true } else { false }
+    /// Whether the system keeps an event until the process that was given it has taken it: the result of a transfer (XFER-3).
+    package func keepsUntilTaken(_ event: EventID, for app: AppID) -> Bool {
+        isInstalled(app) && areas.transfer.apps[app].place(toldBy: event) != nil
+    }
+
+    /// The process has taken the result, and what was kept of it goes (XFER-3).
+    mutating func tookResult(_ event: EventID, of app: AppID) {
+        guard let place = areas.transfer.apps[app].place(toldBy: event) else { return }
+        let task = areas.transfer.apps[app][place]
+        if case .told(_, .event(let kept, let end)) = task.stage {
+            act(.discard(app, kept))
+            // Its app has moved the file, or does not want it.
+            if end == .finished { act(.transfer(.release(task.transfer))) }
         }
-        if told.count > TransferRequest.toldLimit {
-            areas.transfer.apps[app].sessions[session].tasks.remove(at: told[0])
-        }
+        areas.transfer.apps[app].sessions[place.session].tasks.remove(at: place.task)
+        removeInvalidSessions(of: app)
     }
 
     /// A process that runs and has joined a session is told all that was kept with it, once each (XFER-3).
@@ -293,17 +305,15 @@ extension Router {
         areas.transfer.apps[app].owed.removeAll()
         guard !areas.transfer.apps[app].sessions.isEmpty else { return }
         if !isBarred(app) { carryTransfersOn(of: app) }
-        // What was on its way when the bench died may be handed in again.
-        let forgets = apps[app].snapshot.lastExitCause != .bench
         for session in areas.transfer.apps[app].sessions.indices {
             areas.transfer.apps[app].sessions[session].manager = nil
             areas.transfer.apps[app].sessions[session].owesFinish = false
             for task in areas.transfer.apps[app].sessions[session].tasks.indices {
                 areas.transfer.apps[app].sessions[session].tasks[task].hasAsked = false
-            }
-            guard forgets else { continue }
-            areas.transfer.apps[app].sessions[session].tasks.removeAll {
-                if case .told = $0.stage { true } else { false }
+                // It may not have read it: the next process is given it again.
+                if case .told(_, let result) = areas.transfer.apps[app].sessions[session].tasks[task].stage {
+                    areas.transfer.apps[app].sessions[session].tasks[task].stage = .kept(result)
+                }
             }
         }
         removeInvalidSessions(of: app)
@@ -331,7 +341,7 @@ extension Router {
             for task in areas.transfer.apps[app].sessions[session].tasks.indices {
                 let place = TransferPlace(session: session, task: task)
                 switch areas.transfer.apps[app][place].stage {
-                case .kept(.event(let event, _)), .telling(.event(let event, _), _):
+                case .kept(.event(let event, _)), .telling(.event(let event, _), _), .told(_, .event(let event, _)):
                     act(.discard(app, event))
                     // What it brought is nobody's.
                     act(.transfer(.cancel(areas.transfer.apps[app][place].transfer)))

@@ -32,15 +32,12 @@ extension Router {
         }
     }
 
-    /// The tasks of a session, in order of their making, as far as they have no end; nothing for a session that is not there.
+    /// The tasks of a session whose results are not taken, in order of their making; nothing for a session that is not there.
     package func transferTasks(of app: AppID, in session: NameID) -> [(
         number: TransferTaskNumber, order: TransferOrder, isSuspended: Bool
     )] {
         guard isInstalled(app) else { return [] }
         return areas.transfer.apps[app].sessions.first { $0.identifier == session }?.tasks
-            .filter { task in
-                if case .told = task.stage { false } else { true }
-            }
             .map { ($0.number, $0.order, $0.stage == .suspended) } ?? []
     }
 
@@ -142,7 +139,7 @@ extension Router {
     /// A session that takes no tasks goes with its last one. Only the last in the list: slots stand for places in it.
     mutating func removeInvalidSessions(of app: AppID) {
         while let last = areas.transfer.apps[app].sessions.last, !last.takesTasks, !last.owesFinish,
-            last.tasks.allSatisfy({ if case .told = $0.stage { true } else { false } })
+            last.tasks.isEmpty
         {
             areas.transfer.apps[app].sessions.removeLast()
         }
@@ -161,7 +158,7 @@ extension Router {
             act(.refused(app, .unknownSession))
             return
         }
-        guard number != 0, !record.sessions[session].tasks.contains(where: { $0.number == number }) else {
+        guard number != 0, record.sessions[session].isFree(number) else {
             act(.refused(app, .duplicateTransfer))
             return
         }
@@ -207,8 +204,7 @@ extension Router {
         of app: AppID,
         _ perform: (inout Router, TransferPlace) -> Void
     ) {
-        guard let task = areas.transfer.apps[app].sessions[session].tasks.firstIndex(where: { $0.number == number })
-        else {
+        guard let task = areas.transfer.apps[app].sessions[session].task(number) else {
             act(.refused(app, .unknownTransfer))
             return
         }

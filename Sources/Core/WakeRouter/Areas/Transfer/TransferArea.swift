@@ -73,6 +73,12 @@ extension TransferArea: Area {
         return slot <= sessions.count ? sessions[slot - 1].manager : nil
     }
 
+    static func keeps(_ event: WakeEvent, for app: AppID, _ router: Router) -> Bool {
+        let record = router.areas.transfer.apps[app]
+        guard event.kind == .transferEnded, let place = record.place(of: event.transfer) else { return false }
+        return if case .kept = record[place].stage { true } else { false }
+    }
+
     static func lost(_ event: WakeEvent, forWantOfRoom: Bool, in router: inout Router) {
         guard let app = event.app, router.isInstalled(app) else { return }
         router.keepResult(of: event, of: app)

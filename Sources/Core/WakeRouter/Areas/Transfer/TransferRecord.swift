@@ -25,8 +25,9 @@ struct TransferRecord: Equatable, Codable {
         case kept(Result)
         /// An event with its result is on its way. Valid transitions to: `told`, `kept`.
         case telling(Result, wasKept: Bool)
-        /// A process of the app has the result, by this event. Valid transitions to: `kept`, when the bench died on the way.
-        case told(EventID)
+        /// A process of the app was given the result, by this event. Valid transitions to: `kept`, when that process ends before it
+        /// has taken it.
+        case told(EventID, Result)
 
         /// It was resumed, and has no end yet.
         var isUnderWay: Bool {
@@ -35,6 +36,9 @@ struct TransferRecord: Equatable, Codable {
             case .suspended, .over, .kept, .telling, .told: false
             }
         }
+
+        /// A process was given the result, and may have it.
+        var isTold: Bool { if case .told = self { true } else { false } }
 
         /// It has no end yet.
         var isOpen: Bool { self == .suspended || isUnderWay }
@@ -89,6 +93,14 @@ struct TransferRecord: Equatable, Codable {
         /// The app was woken for it, and has not been told yet that it has had all.
         var owesFinish = false
         var tasks: [Task] = []
+
+        /// Whether a new task may have a number: that of one whose process was given its result is free again.
+        func isFree(_ number: TransferTaskNumber) -> Bool {
+            !tasks.contains { $0.number == number && !$0.stage.isTold }
+        }
+
+        /// The place of the task that an app means by a number.
+        func task(_ number: TransferTaskNumber) -> Int? { tasks.lastIndex { $0.number == number } }
     }
 
     /// In order of their making.
@@ -113,6 +125,18 @@ struct TransferRecord: Equatable, Codable {
         for session in sessions.indices {
             if let task = sessions[session].tasks.firstIndex(where: { $0.transfer == transfer }) {
                 return TransferPlace(session: session, task: task)
+            }
+        }
+        return nil
+    }
+
+    /// Where the transfer is whose result a process was given by an event, and has not taken.
+    func place(toldBy event: EventID) -> TransferPlace? {
+        for session in sessions.indices {
+            for task in sessions[session].tasks.indices {
+                if case .told(event, _) = sessions[session].tasks[task].stage {
+                    return TransferPlace(session: session, task: task)
+                }
             }
         }
         return nil

@@ -11,6 +11,8 @@ struct TransferQuestion {
     var sendsLaunchEvents: Bool
     /// How many other tasks of the session are under way.
     var left: Int
+    /// A process was told that the session has something for it, and has neither joined it nor called the completion handler.
+    var isAnnounced: Bool
     /// The result was kept with the session until now.
     var wasKept: Bool
 }
@@ -22,6 +24,7 @@ extension TransferQuestion: AreaQuestion {
         case .transferWakes: (.drop, .progressWakesNobody)
         case .sendsLaunchEvents: (.deny, .launchEventsOff)
         case .allTransfersDone: (.coalesce, .sessionNotDone)
+        case .notAnnounced: (.coalesce, .sessionAnnounced)
         case .transferIsOver: (.coalesce, .transferRetried)
         default: preconditionFailure("\(decisive) never fails for a transfer")
         }
@@ -61,6 +64,7 @@ enum TransferRules {
             results[.sendsLaunchEvents] = passes(question.sendsLaunchEvents, where: !question.isLive)
             if question.kind == .transferEnded {
                 results[.allTransfersDone] = passes(question.left == 0, where: !question.isLive)
+                results[.notAnnounced] = passes(!question.isAnnounced, where: !question.isLive)
             }
         }
         return results

@@ -1,0 +1,43 @@
+#define _GNU_SOURCE
+#include "CWakeFoundation.h"
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+// Swift's half, in WakeFoundation.
+extern void wake_defaults_open(void);
+extern void wake_defaults_set(const void *key, const void *value, const void *suite);
+
+// Of CoreFoundation, inside Foundation.
+extern const void *const kCFPreferencesCurrentApplication __attribute__((weak));
+
+static bool is_kept = false;
+
+// Before any code of the app: what its processes set before is there from the first read.
+__attribute__((constructor)) static void open_defaults(void) {
+    // The descriptor that a bench left; for other programs the variable is a path.
+    const char *text = getenv("WAKEBENCH_SOCKET");
+    char *end = NULL;
+    if (text == NULL || strtol(text, &end, 10) <= 2 || *end != '\0') return;
+    wake_defaults_open();
+    is_kept = true;
+}
+
+void wake_defaults_put(const void *key, const void *value, const void *suite) {
+    typedef void (*setter)(const void *, const void *, const void *);
+    setter next = (setter)dlsym(RTLD_NEXT, "CFPreferencesSetAppValue");
+    if (next == NULL) return;
+    next(key, value, suite == NULL ? kCFPreferencesCurrentApplication : suite);
+}
+
+// UserDefaults sets and removes every value by this. Foundation calls its own through the table that the dynamic linker fills, where
+// one of the executable comes first. Weak, so that an executable with Foundation inside can still be linked.
+__attribute__((weak)) void CFPreferencesSetAppValue(const void *key, const void *value, const void *application) {
+    const void *suite = application == kCFPreferencesCurrentApplication ? NULL : application;
+    if (is_kept) {
+        wake_defaults_set(key, value, suite);
+    } else {
+        wake_defaults_put(key, value, suite);
+    }
+}

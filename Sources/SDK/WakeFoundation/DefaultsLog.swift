@@ -1,0 +1,158 @@
+import Foundation
+import Glibc
+
+/// What an app's processes have set in UserDefaults, each value written down before the set returns.
+///
+/// A file of lines that are only appended, one for each set: the sum of a binary property list in hexadecimal, a space, and the list
+/// in base64. It has `key`, `value` unless that was removed, and `suite` unless it is the app's own. A line that its process did not
+/// finish is passed over. Several processes may use the file at once. It outlives them, not the machine.
+struct DefaultsLog {
+    /// What a value stands under.
+    struct Name: Hashable {
+        /// Nil for the app's own.
+        var suite: String?
+        var key: String
+    }
+
+    /// A log that cannot be used: its path, and why.
+    struct Failure: Error {
+        var message: String
+    }
+
+    private let path: String
+    /// The latest line of each name.
+    private var latest: [Name: [UInt8]] = [:]
+    /// The bytes of those.
+    private var live = 0
+    /// The bytes of the file, as far as this process knows.
+    private var length = 0
+
+    /// The least size of a file that is worth writing anew.
+    private static let smallest = 65_536
+    /// How many times larger than its latest lines a file may grow.
+    private static let growth = 4
+
+    /// - Parameter path: where the file is, or is made with the first value.
+    init(path: String) { self.path = path }
+
+    // MARK: Reading
+
+    /// What the file holds: the latest value of each name, nil where it was removed.
+    ///
+    /// - Throws: ``Failure`` when there is a file that cannot be read.
+    mutating func read() throws(Failure) -> [(name: Name, value: Any?)] {
+        guard unsafe access(path, F_OK) == 0 else { return [] }
+        let file = try open(O_RDONLY, lock: LOCK_SH)
+        defer { close(file) }
+        try read(file)
+        return latest.values.compactMap(Self.parsed)
+    }
+
+    private mutating func read(_ file: Int32) throws(Failure) {
+        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: false)
+        let bytes: Data
+        do { bytes = try handle.readToEnd() ?? Data() } catch { throw Failure(message: "\(path): \(error)") }
+        (latest, live, length) = ([:], 0, bytes.count)
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+            let line = [UInt8](line)
+            if let (name, _) = Self.parsed(line) { note(line, as: name) }
+        }
+    }
+
+    private mutating func note(_ line: [UInt8], as name: Name) {
+        live += line.count + 2 - (latest.updateValue(line, forKey: name).map { $0.count + 2 } ?? 0)
+    }
+
+    private static func parsed(_ line: [UInt8]) -> (name: Name, value: Any?)? {
+        let parts = line.split(separator: UInt8(ascii: " "))
+        guard parts.count == 2, let bytes = Data(base64Encoded: Data(parts[1])),
+            parts[0].elementsEqual(sum(bytes).utf8),
+            let found = try? unsafe PropertyListSerialization.propertyList(from: bytes, format: nil),
+            let list = found as? [String: Any], let key = list["key"] as? String
+        else { return nil }
+        return (Name(suite: list["suite"] as? String, key: key), list["value"])
+    }
+
+    // MARK: Writing
+
+    /// Writes a value down, or that there is none any more.
+    ///
+    /// - Throws: ``Failure`` when it cannot be written; the value ends with the process then.
+    mutating func append(_ value: Any?, as name: Name) throws(Failure) {
+        var list: [String: Any] = ["key": name.key]
+        list["suite"] = name.suite
+        list["value"] = value
+        let bytes: Data
+        do { bytes = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0) } catch {
+            throw Failure(message: "\(name.key): no property list")
+        }
+        let line = Self.sum(bytes).utf8 + [UInt8(ascii: " ")] + bytes.base64EncodedData()
+        try append(line)
+        length += line.count + 2
+        note(line, as: name)
+        if length > Self.smallest, length > Self.growth * live { try writeAnew() }
+    }
+
+    private func append(_ line: [UInt8]) throws(Failure) {
+        let file = try openToAppend()
+        defer { close(file) }
+        // A line that another process did not finish must not become part of this one.
+        try write([UInt8(ascii: "\n")] + line + [UInt8(ascii: "\n")], to: file)
+    }
+
+    /// The file that the path leads to, also where another process has just put a new one in its place.
+    private func openToAppend() throws(Failure) -> Int32 {
+        while true {
+            let file = try open(O_WRONLY | O_APPEND | O_CREAT, lock: LOCK_SH)
+            var status = stat()
+            if unsafe fstat(file, &status) != 0 || status.st_nlink > 0 { return file }
+            close(file)
+        }
+    }
+
+    /// Puts a file of the latest lines alone in the place of the present one.
+    private mutating func writeAnew() throws(Failure) {
+        let old = try open(O_RDONLY, lock: LOCK_EX)
+        defer { close(old) }
+        // Other processes may have set values, too.
+        try read(old)
+        let new = path + ".new"
+        let file = unsafe Glibc.open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw failure(new) }
+        defer { close(file) }
+        let line = UInt8(ascii: "\n")
+        try write(latest.values.flatMap { [line] + $0 + [line] }, to: file)
+        guard unsafe rename(new, path) == 0 else { throw failure(new) }
+        length = live
+    }
+
+    private func open(_ flags: Int32, lock: Int32) throws(Failure) -> Int32 {
+        let file = unsafe Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw failure(path) }
+        while flock(file, lock) != 0 {
+            guard errno == EINTR else {
+                defer { close(file) }
+                throw failure(path)
+            }
+        }
+        return file
+    }
+
+    private func write(_ bytes: [UInt8], to file: Int32) throws(Failure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
+            if written < 0, errno != EINTR { throw failure(path) }
+            rest = rest.dropFirst(max(0, written))
+        }
+    }
+
+    private func failure(_ path: String) -> Failure {
+        Failure(message: "\(path): \(unsafe String(cString: strerror(errno)))")
+    }
+
+    /// FNV-1a, of 64 bits: enough to tell a line that is not whole.
+    private static func sum(_ bytes: Data) -> String {
+        String(bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }, radix: 16)
+    }
+}

@@ -1,0 +1,58 @@
+import CWakeFoundation
+import Foundation
+import Synchronization
+import WakeClient
+
+/// Keeps what an app sets in UserDefaults as iOS does: as soon as the set returns, whatever ends the process then.
+///
+/// Foundation on Linux writes defaults in `synchronize()` alone, and over the old file in place.
+private enum KeptDefaults {
+    private static let log: Mutex<DefaultsLog> = {
+        // Beside the files of Foundation, which goes by the environment here, and elsewhere by the user.
+        let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
+        let folder = home + "/.config"
+        try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        return Mutex(DefaultsLog(path: folder + "/wakebench-defaults"))
+    }()
+
+    /// Brings back what earlier processes of the app set.
+    static func open() {
+        do throws(DefaultsLog.Failure) {
+            let kept = try log.withLock { (log) throws(DefaultsLog.Failure) in try log.read() }
+            for (name, value) in kept {
+                let defaults = name.suite.map { UserDefaults(suiteName: $0) } ?? UserDefaults.standard
+                guard let value else {
+                    defaults?.removeObject(forKey: name.key)
+                    continue
+                }
+                defaults?.set(value, forKey: name.key)
+            }
+        } catch { complain("UserDefaults: \(error.message); what was set before is not there") }
+    }
+
+    /// Sets a value, or removes it, and writes that down. In one go, so that the file ends with what the process has.
+    static func set(_ key: UnsafeRawPointer, _ value: UnsafeRawPointer?, _ suite: UnsafeRawPointer?) {
+        let name = unsafe DefaultsLog.Name(suite: suite.map { unsafe text($0) }, key: text(key))
+        let object = unsafe value.map { unsafe Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+        log.withLock { log in
+            unsafe wake_defaults_put(key, value, suite)
+            do throws(DefaultsLog.Failure) { try log.append(object, as: name) } catch {
+                notDecided("UserDefaults: \(error.message); what is set ends with the process, without synchronize()")
+            }
+        }
+    }
+
+    private static func text(_ string: UnsafeRawPointer) -> String {
+        unsafe Unmanaged<NSString>.fromOpaque(string).takeUnretainedValue().description
+    }
+}
+
+/// Called before the app's own code.
+@_cdecl("wake_defaults_open")
+func openDefaults() { KeptDefaults.open() }
+
+/// Called in place of Foundation's own.
+@_cdecl("wake_defaults_set")
+func setDefault(_ key: UnsafeRawPointer, _ value: UnsafeRawPointer?, _ suite: UnsafeRawPointer?) {
+    unsafe KeptDefaults.set(key, value, suite)
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Testing
+
+/// What becomes of the results of transfers that a real app was given and has not taken.
+@Suite("Results that are not taken", .enabled(if: BenchProgram.python, "needs Python 3"))
+struct TransferResultsTests {
+    private static let count = 100
+    private static let script = "../../Scripts/crash.d/downloader/main.py"
+    private let bench: BenchProgram
+
+    /// An app that asks for 100 files. Their results come while it is gone, and the process that the system launches then
+    /// stands still before it takes the first.
+    init() throws {
+        bench = try BenchProgram()
+        try bench.makeApp("Downloader", "com.example.downloader", copy: Self.script, modes: [])
+        let files = (1...Self.count).map { "  - {path: /\($0), size: 1000}\n" }.joined()
+        try bench.write(
+            "device: transfer-server\nhost: files.example.com\nlatency: 3s\nfiles:\n\(files)",
+            to: "server.yaml"
+        )
+    }
+
+    private func write(_ steps: String, until: String = "30m") throws {
+        try bench.write(
+            """
+            scenario: results
+            devices: [{file: server.yaml, name: server}]
+            apps: [{bundle: Downloader.app, name: app}]
+            steps:
+              - {at: 0, launch: app}
+              - {at: 1s, home: app}
+              - {at: 1500ms, terminate: app, cause: memory}
+            \(steps)
+            until: \(until)
+            """,
+            to: "results.yaml"
+        )
+    }
+
+    private var environment: [String: String] {
+        [
+            "WAKEBENCH_APP_BASE_URL": "https://files.example.com", "WAKEBENCH_APP_COUNT": "\(Self.count)",
+            "WAKEBENCH_APP_STALLS": "5",
+        ]
+    }
+
+    /// The words of each line of the app behind its instant and process.
+    private func told() throws -> [[Substring]] {
+        try bench.lines(of: "out/apps/com.example.downloader.log").map { Array($0.split(separator: " ").dropFirst(2)) }
+    }
+
+    private func tasks(_ word: String) throws -> [Int] {
+        try told().filter { $0.first == word[...] && $0.count > 1 }.compactMap { Int($0[1]) }
+    }
+
+    private func wait(for what: String, _ holds: () throws -> Bool) throws {
+        let end = Date().addingTimeInterval(BenchProgram.patience)
+        while try !holds() {
+            guard Date() < end else {
+                Issue.record("no \(what): \(try bench.lines(of: "out/apps/com.example.downloader.log").suffix(5))")
+                throw CancellationError()
+            }
+            moment(milliseconds: 5)
+        }
+    }
+
+    private var bodies: [String] {
+        let files = try? FileManager.default.subpathsOfDirectory(atPath: bench.folder.appending(path: "out").path)
+        return files?.filter { $0.hasSuffix(".download") || $0.hasSuffix(".body") || $0.hasSuffix(".tmp") } ?? []
+    }
+
+    @Test("XFER-3: an app that is killed before it has taken its results gets them all at its next launch, once each")
+    func appKilled() throws {
+        try write("  - {at: 5s, terminate: app, cause: memory, pressure: critical}\n  - {at: 20s, launch: app}")
+        let run = try bench.run(
+            ["run", "results.yaml", "--apps", "apps", "--out", "out", "--quiet"],
+            environment: environment
+        )
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try told().contains(["stalls"]))
+        #expect(try tasks("finished").sorted() == Array(1...Self.count))
+        #expect(try tasks("failed") == [])
+        #expect(bodies == [])
+    }
+
+    @Test("XFER-2, XFER-3, SYS-2: after a kill of the bench the app is told of its session once, and gets all results")
+    func benchKilled() throws {
+        try write("")
+        let words = ["run", "results.yaml", "--apps", "apps", "--out", "out", "--quiet", "--clock", "real"]
+        let first = try bench.start(words, environment: environment)
+        try wait(for: "result") { try told().contains(["stalls"]) }
+        kill(first.processIdentifier, SIGKILL)
+        first.waitUntilExit()
+        let second = try bench.start(words, environment: environment)
+        try wait(for: "end of all transfers") { try Set(tasks("acknowledged")).count == Self.count }
+        try wait(for: "removal of the files") { bodies.isEmpty }
+        kill(second.processIdentifier, SIGINT)
+        second.waitUntilExit()
+        #expect(try tasks("finished").sorted() == Array(1...Self.count))
+        #expect(try tasks("failed") == [])
+        // The process that stood still, and the one after it.
+        #expect(try told().count { $0 == ["events"] } == 2)
+    }
+
+    @Test("XFER-3, SYS-2: a result that was acknowledged before a kill of the bench is not given again")
+    func acknowledged() throws {
+        try write("", until: "10s")
+        let words = ["run", "results.yaml", "--apps", "apps", "--out", "out", "--quiet", "--clock", "real"]
+        var calm = environment
+        calm["WAKEBENCH_APP_STALLS"] = "0"
+        let first = try bench.start(words, environment: calm)
+        try wait(for: "end of all transfers") { try Set(tasks("acknowledged")).count == Self.count }
+        // What was brought is removed once it is committed that the app has taken it.
+        try wait(for: "removal of the files") { bodies.isEmpty }
+        kill(first.processIdentifier, SIGKILL)
+        first.waitUntilExit()
+        let second = try bench.start(words, environment: calm)
+        second.waitUntilExit()
+        #expect(second.terminationStatus == 0)
+        #expect(try tasks("finished").sorted() == Array(1...Self.count))
+        #expect(try tasks("failed") == [])
+    }
+}
