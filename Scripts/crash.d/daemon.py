@@ -124,6 +124,8 @@ class Load:
         self.answered = {}
         self.repeated = 0
         self.wrong = []
+        # The latest time that the phone has told.
+        self.told = ""
 
     def drive(self, client, until):
         """Commands the phone until the time is over, or the daemon is gone."""
@@ -154,6 +156,10 @@ class Load:
         else:
             self.answered[name] = answer["command"]
             self.repeated += answer.get("repeated", False)
+            # Texts of the same width are in the order of time.
+            if answer["at"] < self.told:
+                self.wrong.append(f"{name}: the phone told {answer['at']} after {self.told}")
+            self.told = max(self.told, answer["at"])
         del self.open[name]
 
     def finish(self, client):

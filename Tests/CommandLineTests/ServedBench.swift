@@ -43,6 +43,13 @@ final class ServedBench {
         daemon = try Self.serve(program)
     }
 
+    /// Stops the daemon, and starts another in its place.
+    func stopAndServeAgain() throws {
+        try #require(run(["daemon", "stop"]).code == 0)
+        daemon.waitUntilExit()
+        daemon = try Self.serve(program)
+    }
+
     /// A scenario of one played app and a belt that says nothing by itself.
     func makePhone(_ name: String = "one", _ options: String...) throws {
         try program.write("belt.yaml", Self.belt)

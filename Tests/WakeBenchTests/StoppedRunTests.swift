@@ -205,6 +205,30 @@ struct StoppedRunTests {
         }
     }
 
+    @Test("A run in real time that is killed goes on from the time that it had told")
+    func clockOfDeadRun() throws {
+        try ScenarioFolder.with(Self.quiet, belt: Self.belt) { options in
+            var options = options
+            options.clock = .real
+            let first = try Run(options)
+            var dead = options
+            first.follow = { row in
+                guard row.event == "belt lost", let copy = try? copy(options.out, to: "dead") else { return }
+                try? FileManager.default.copyItem(atPath: options.out + "/clock", toPath: copy + "/clock")
+                dead.out = copy
+                pthread_kill(pthread_self(), SIGINT)
+            }
+            #expect(throws: CommandFailure.self) { try first.execute() }
+            try #require(dead.out != options.out)
+            let second = try Run(dead)
+            try second.execute()
+            let note = try #require(second.notes.first { $0.hasPrefix("going on at ") })
+            // Times are texts of one width.
+            #expect(note >= "going on at T+00:00:00.100", "\(note)")
+            #expect(try facts(dead.out) == [#""in_range":false"#, #""note":"belt lost""#])
+        }
+    }
+
     // MARK: Readers meanwhile
 
     @Test("The logs of a virtual run that is followed can be read as far as it has come")

@@ -141,8 +141,11 @@ extension Run {
             try loop.runOnce(timeout: progress == nil ? nil : max(0, nextProgress - MonotonicClock.now()))
         }
         // The clock went on in the last wait, too.
-        reached = max(reached, Instant(nanoseconds: MonotonicClock.now() - startedAt))
+        reached = max(reached, machineTime)
     }
+
+    /// How far the machine's clock has taken a run in real time.
+    var machineTime: Instant { Instant(nanoseconds: MonotonicClock.now() - startedAt) }
 
     /// Whether a condition of the scenario did not come true, which ends a run that plays a file.
     private var hasFailed: Bool { driver.failure != nil && live == nil }
@@ -159,7 +162,8 @@ extension Run {
 
     /// Does what is due now.
     func turnInRealTime() throws -> RealTurn {
-        let now = Instant(nanoseconds: MonotonicClock.now() - startedAt)
+        let now = goesOnAt ?? machineTime
+        goesOnAt = nil
         reached = now
         try step(to: now)
         tellProgress()
@@ -171,6 +175,7 @@ extension Run {
         let end = driver.end ?? .distantFuture
         if now >= end { return .over }
         try bench.settle(at: now)
+        try clock?.keep(now)
         try keepSnapshot()
         try tellReaders()
         return .waits(min(deadline, end, bench.commitDue ?? .distantFuture, recorder.writingDue ?? .distantFuture))
@@ -224,7 +229,7 @@ extension Run {
     }
 
     /// Lets everything do what is due.
-    private func step(to now: Instant) throws {
+    func step(to now: Instant) throws(SourceFailure) {
         reached = max(reached, now)
         areas.timeReached(now)
         scripted.timeReached(now)

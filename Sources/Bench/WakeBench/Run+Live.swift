@@ -33,7 +33,9 @@ extension Run {
             bench.letGo()
         }
         do {
+            if realTime { reached = max(reached, machineTime) }
             try bench.commit()
+            try clock?.keep(reached)
             try keepSnapshotNow()
             recorder.committed()
             try recorder.flush()
@@ -121,10 +123,15 @@ extension Run {
         }
     }
 
-    /// How far the clock has come by the commands of the journal.
+    /// When the last command of the journal was given.
+    var lastCommandedAt: Instant { journal.recovery?.commands.last?.at ?? .zero }
+
+    /// How far the clock of a virtual phone is to go by the commands of the journal.
     var commandedTo: Instant {
-        guard let last = journal.recovery?.commands.last else { return .zero }
-        let target = JSONValue(parsing: Array(last.line.utf8))?["advance"]?.integer
-        return target.map { max(Instant(nanoseconds: $0), last.at) } ?? last.at
+        for command in (journal.recovery?.commands ?? []).reversed() where command.line.hasPrefix("{\"advance\"") {
+            let target = JSONValue(parsing: Array(command.line.utf8))?["advance"]?.integer
+            return target.map { Instant(nanoseconds: $0) } ?? .zero
+        }
+        return .zero
     }
 }

@@ -15,26 +15,42 @@ extension Run {
             journal.recovery?.snapshot != nil || (journal.recovery?.counts.inputs ?? 0) > 0
                 || !commandsToReplay.isEmpty
         else {
-            // The bench died before it accepted anything.
+            // The bench died before it accepted anything, or there was nothing to accept.
             begin()
+            setClock(to: clock?.instant ?? .zero)
             return
         }
         var steps = ReplayedSteps()
         try readInputs(&steps)
         try compareReplay()
         recorder.isReplaying = false
-        reached = max(bench.now, commandedTo)
-        startedAt = MonotonicClock.now() - reached.nanoseconds
-        notes.append("going on at \(LogTime.text(bench.now)) with the run that broke off in \(folder.path)")
+        let now = max(bench.now, lastCommandedAt, clock?.instant ?? .zero)
+        notes.append("going on at \(LogTime.text(now)) with the run that broke off in \(folder.path)")
         let origin = names.intern("bench-restart")
         bench.endReplay(
             unacknowledged: journal.recovery?.unacknowledged ?? [],
             events: try journal.undelivered(),
             origin: origin
         )
-        for (verb, origin) in steps.lost { try perform(verb, origin, at: reached) }
-        for area in areas.all { area.closeLinks(self, origin, isReplay: false) }
-        for area in areas.all { area.resume(at: bench.now) }
+        for (verb, origin) in steps.lost { try perform(verb, origin, at: now) }
+        setClock(to: now)
+        for area in areas.all { area.closeLinks(self, origin, at: now, isReplay: false) }
+        for area in areas.all { area.resume(at: now) }
+    }
+
+    /// Goes on from the instant that the bench before had reached. Steps since the last input, of which the journal says nothing,
+    /// are carried out again, each at its instant.
+    private func setClock(to now: Instant) {
+        if let clock, clock.isDamaged {
+            notes.append("\(folder.clock): not what wakebench wrote; time goes on from the last input")
+        }
+        while driver.failure == nil, let next = driver.nextDeadline, next < min(now, driver.end ?? .distantFuture) {
+            // One that failed before said so then.
+            do throws(SourceFailure) { try step(to: next) } catch { notes.append("left out: \(error.message)") }
+        }
+        reached = now
+        startedAt = MonotonicClock.now() - now.nanoseconds
+        goesOnAt = now
     }
 
     /// What the inputs since the snapshot made must be what the journal and the log have: else inputs were lost.
@@ -71,7 +87,7 @@ extension Run {
             driveReplay(to: input.at, &steps)
             steps.accepted(input)
             if case .benchRestarted = input.input {
-                for area in areas.all { area.closeLinks(self, input.origin, isReplay: true) }
+                for area in areas.all { area.closeLinks(self, input.origin, at: input.at, isReplay: true) }
             }
             bench.replay(input)
             while driver.hasWork, driver.failure == nil { carryOutReplayed(at: input.at, &steps) }

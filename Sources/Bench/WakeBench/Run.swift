@@ -30,6 +30,9 @@ package final class Run {
     let areas: Areas
     let scripted: ScriptedAppHost
     let journal: RunJournal
+    /// Keeps how far the clock has come; nil for a run that plays a file in virtual time, whose time is that of its inputs, and
+    /// for one without a journal.
+    let clock: KeptClock?
     let recorder: RunRecorder
     /// Where the radio is written down; nil unless that was asked for.
     let capture: RunCapture?
@@ -46,6 +49,8 @@ package final class Run {
     /// Whether the run follows the machine's clock.
     package let realTime: Bool
     var startedAt: Int64 = 0
+    /// The instant of the first turn after a recovery: what ended with the bench before ends there, now and in every replay.
+    var goesOnAt: Instant?
     var interrupted = false
     /// When the run began, in nanoseconds since 1970.
     private let began = WallClock.now()
@@ -143,6 +148,7 @@ package final class Run {
         if options.replaces { try RunFolder.clear(options.out) }
         folder = try RunFolder(making: options.out)
         journal = try RunJournal.of(options, in: folder, profile, seed: seed, date: date, backends, isLive: live != nil)
+        clock = try Run.clock(of: journal, in: folder, isNeeded: realTime || live != nil)
         try Run.adoptNames(of: journal, into: names)
         if !bundles.isEmpty {
             processes = try Run.realApps(bundles, setup, profile, journal.runName, date, areas, &notes)
@@ -152,7 +158,8 @@ package final class Run {
         let isExact = !realTime && processes == nil && live == nil
         header = Run.header(profile, seed, exact: isExact, settings, phone: options.phoneName)
         recorder = try Run.recorder(folder, header, profile, names: names, after: journal)
-        capture = try RunCapture.of(options, in: folder, start: realTime ? WallClock.now() : date.nanoseconds)
+        let zero = realTime ? WallClock.now() - (clock?.instant ?? .zero).nanoseconds : date.nanoseconds
+        capture = try RunCapture.of(options, in: folder, start: zero)
         bench = Bench(router: Areas.router(of: scenario, profile), names: names, journal: journal.journal)
         driver = ScenarioDriver(scenario, names: names, isOpenEnded: live != nil)
         scripted = ScriptedAppHost(names: names, profile: profile)
@@ -190,6 +197,15 @@ package final class Run {
         where names.intern(name) != NameID(UInt32(place + 1)) {
             throw CommandFailure(journal.damaged("name \(place + 1)"))
         }
+    }
+
+    private static func clock(
+        of journal: RunJournal,
+        in folder: RunFolder,
+        isNeeded: Bool
+    ) throws(CommandFailure) -> KeptClock? {
+        guard isNeeded, journal.isKept else { return nil }
+        return try KeptClock(folder.clock, isNew: journal.recovery == nil)
     }
 
     private static func junit(_ options: RunOptions) throws(CommandFailure) -> LogFile? {
@@ -333,6 +349,7 @@ package final class Run {
     /// Says that the reports of the run are there too, so that nothing of it is left to do.
     package func finish() throws(CommandFailure) {
         do throws(JournalError) { try journal.journal.finish() } catch { throw CommandFailure(error) }
+        if clock != nil { unsafe unlink(folder.clock) }
     }
 
     /// Whether the run was asked to end. In virtual time the loop may never run, so it is looked for now and then.

@@ -8,7 +8,8 @@ extension RunFolder {
     /// What a run makes in its folder, beside the folder of its apps.
     private static let names = [
         "decisions.ndjson", "outcomes.ndjson", RunResults.name, RunResults.unfinishedName, "report.html",
-        "comparison.html", "trace.json", "junit.xml", "journal.sqlite-wal", "journal.sqlite-shm", "journal.sqlite",
+        "comparison.html", "trace.json", "junit.xml", RunFolder.clockName, "journal.sqlite-wal", "journal.sqlite-shm",
+        "journal.sqlite",
     ]
 
     /// Takes away what a run that is over left in a folder, and nothing else. A folder that is not there, or has no run, stays

@@ -10,6 +10,9 @@ package struct RunFolder: Sendable {
     package var outcomes: String { path + "/outcomes.ndjson" }
     package var journal: String { path + "/" + Self.journalName }
     static let journalName = "journal.sqlite"
+    /// How far the clock has come: see ``KeptClock``.
+    var clock: String { path + "/" + Self.clockName }
+    static let clockName = "clock"
     package var report: String { path + "/report.html" }
     /// The page of this run and another.
     package var comparison: String { path + "/comparison.html" }

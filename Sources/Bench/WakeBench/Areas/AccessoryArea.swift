@@ -85,8 +85,8 @@ final class AccessoryArea: Area {
     func resume(at now: Instant) { port.connect(at: now) }
 
     /// Said again when the bench came back, and so while its journal is read.
-    func closeLinks(_ run: Run, _ origin: NameID, isReplay: Bool) {
-        if isReplay { simulated?.connect(at: run.bench.now) }
+    func closeLinks(_ run: Run, _ origin: NameID, at now: Instant, isReplay: Bool) {
+        if isReplay { simulated?.connect(at: now) }
     }
 
     func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {

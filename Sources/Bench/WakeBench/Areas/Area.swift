@@ -46,8 +46,9 @@ protocol Area: AnyObject {
     /// How everything of it is at the start; while a journal is read back, only of the ends that it brings back.
     func begin(_ scenario: Scenario, isReplay: Bool)
 
-    /// The bench is back after it died, and has read its journal: what it held open ends as the peer's close.
-    func closeLinks(_ run: Run, _ origin: NameID, isReplay: Bool)
+    /// The bench is back after it died, and has read its journal: what it held open ends as the peer's close, at the instant from
+    /// which time goes on.
+    func closeLinks(_ run: Run, _ origin: NameID, at now: Instant, isReplay: Bool)
 
     /// Its simulated ends' part of a snapshot; they are at `now` when it is read.
     func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault)
@@ -148,7 +149,7 @@ extension Area {
     func connect(to run: Run) throws(CommandFailure) {}
     func join(_ app: ScenarioApp, as id: AppID, in run: Run) {}
     func begin(_ scenario: Scenario, isReplay: Bool) {}
-    func closeLinks(_ run: Run, _ origin: NameID, isReplay: Bool) {}
+    func closeLinks(_ run: Run, _ origin: NameID, at now: Instant, isReplay: Bool) {}
     func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {}
     var canBeKept: Bool { true }
     func resume(at now: Instant) {}

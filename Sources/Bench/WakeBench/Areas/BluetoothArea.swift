@@ -102,8 +102,7 @@ final class BluetoothArea: Area {
         manifest.bluetoothAuthorization = app.bluetoothAuthorization
     }
 
-    func closeLinks(_ run: Run, _ origin: NameID, isReplay: Bool) {
-        let now = run.bench.now
+    func closeLinks(_ run: Run, _ origin: NameID, at now: Instant, isReplay: Bool) {
         for device in run.scenario.devices {
             // Every device of the scenario is known to its end.
             if device.peripheral != nil {

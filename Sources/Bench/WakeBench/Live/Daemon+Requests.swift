@@ -88,7 +88,7 @@ extension Daemon {
             writer.key("profile")
             writer.string(phone.run.profile.name)
             writer.key("at")
-            writer.string(LogTime.text(phone.now))
+            writer.string(LogTime.text(phone.tellTime()))
             writer.key("locked")
             writer.bool(phone.run.bench.router.isLocked)
             writer.key("apps")
@@ -321,7 +321,7 @@ extension Daemon {
                 writer.key("phone")
                 writer.string(phone.name)
                 writer.key("at")
-                writer.string(LogTime.text(phone.now))
+                writer.string(LogTime.text(phone.tellTime()))
                 writer.key("settled")
                 writer.bool(waits && isSettled)
                 writer.key("decisions")
@@ -357,7 +357,7 @@ extension Daemon {
             }
             connection?.answer(number) { writer in
                 writer.key("at")
-                writer.string(LogTime.text(phone.now))
+                writer.string(LogTime.text(phone.tellTime()))
                 writer.key("decisions")
                 writer.openArray()
                 for record in records { writer.encoded(record) }
@@ -373,7 +373,7 @@ extension Daemon {
         let wanted = try request.value["app"]?.string.map { (word) throws(CommandFailure) in try phone.apps(word) }
         connection.answer(request.request) { writer in
             writer.key("at")
-            writer.string(LogTime.text(phone.now))
+            writer.string(LogTime.text(phone.tellTime()))
             writer.key("seq")
             writer.unsigned(phone.lastDecision.number)
             writer.key("apps")
@@ -444,7 +444,7 @@ extension Daemon {
                 writer.key("determinism")
                 writer.string(phone.run.header.determinism)
                 writer.key("at")
-                writer.string(LogTime.text(phone.now))
+                writer.string(LogTime.text(phone.tellTime()))
                 writer.key("seq")
                 writer.unsigned(phone.lastDecision.number)
                 writer.closeObject()

@@ -57,11 +57,16 @@ package final class Daemon {
     private let lock: FolderLock
     /// When phones whose journal found no space are tried again, and clients who could not be let in.
     private let retry: Timer
+    /// When the clocks of phones at which nothing happens are kept.
+    private let keeping: Timer
 
     /// The most clients at once.
     private static let mostConnections = 256
     /// In milliseconds.
     private static let retryPause: Int64 = 5_000
+    /// What a phone at which nothing happens loses of its time at most when the daemon is killed, in milliseconds. So seldom a
+    /// write for each phone costs nothing.
+    private static let keepingPause: Int64 = 600_000
 
     /// Makes the folder, and keeps others away from it.
     package init(_ settings: Settings) throws(CommandFailure) {
@@ -79,10 +84,13 @@ package final class Daemon {
             try raiseDescriptorLimit()
             loop = try EventLoop()
             retry = try loop.timer(on: .monotonic)
+            keeping = try loop.timer(on: .monotonic)
         } catch {
             throw CommandFailure(.internal, error.description)
         }
         retry.handler = { [unowned self] in tryAgain() }
+        keeping.handler = { [unowned self] in keepClocks() }
+        keeping.arm(after: Self.keepingPause)
     }
 
     /// `$XDG_RUNTIME_DIR/wakebench/control.sock`, or the same below the state folder.
@@ -269,6 +277,11 @@ package final class Daemon {
         listener?.enable()
         for name in failures.keys.sorted() where failures[name]?.code == .environment { bootOrKeepFailure(name) }
         if failures.values.contains(where: { $0.code == .environment }) { retry.arm(after: Self.retryPause) }
+    }
+
+    private func keepClocks() {
+        for phone in phones.values { phone.tellTime() }
+        keeping.arm(after: Self.keepingPause)
     }
 
     // MARK: Followers

@@ -1,14 +1,19 @@
 import WakeJSON
 import WakeModel
 import WakeReports
-import WakeSystem
 
 /// What clients are told of a phone, its apps and its devices.
 extension LivePhone {
     /// How far its clock is.
-    var now: Instant {
-        guard run.realTime else { return run.reached }
-        return max(run.reached, Instant(nanoseconds: MonotonicClock.now() - run.startedAt))
+    private var now: Instant { run.realTime ? max(run.reached, run.machineTime) : run.reached }
+
+    /// How far its clock is, for somebody to be told: it does not go back behind that, whatever becomes of the daemon.
+    @discardableResult
+    func tellTime() -> Instant {
+        let instant = now
+        // What cannot be kept is not told; the next turn says why.
+        do throws(CommandFailure) { try run.clock?.keep(instant) } catch { return run.reached }
+        return instant
     }
 
     func describe(app number: Int, into writer: inout JSONWriter) {

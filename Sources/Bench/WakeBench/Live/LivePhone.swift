@@ -115,7 +115,7 @@ final class LivePhone: BenchObserver {
         }
         run.bench.add(self)
         try run.beginLive()
-        target = run.reached
+        target = max(run.reached, run.commandedTo)
         do throws(SystemError) {
             watch = try loop.watch(run.loop.descriptor, for: .readable) { [unowned self] _ in turn() }
         } catch {
@@ -179,6 +179,7 @@ final class LivePhone: BenchObserver {
         target = max(target, run.reached)
         try run.runInVirtualTime(through: target, pause: MonotonicClock.now() + Self.slice)
         try run.bench.commit()
+        try run.clock?.keep(run.reached)
         try run.tellReaders()
         if !isQuiet {
             soon.arm(at: MonotonicClock.now())
@@ -352,7 +353,7 @@ final class LivePhone: BenchObserver {
     }
 
     /// A hundred years, in nanoseconds.
-    private static let latest: Int64 = 3_155_760_000_000_000_000
+    static let latest: Int64 = 3_155_760_000_000_000_000
 
     private func remember(_ id: String, _ number: UInt64) {
         known[id] = number

@@ -1,0 +1,85 @@
+import Glibc
+import WakeModel
+import WakeSystem
+
+/// How far the clock of a run has come, kept in its folder: the journal has the instants of inputs, and time goes on between
+/// them.
+///
+/// The file is one line, `wake.clock/1 ` and nanoseconds since the start of the run in 19 digits, and is written over in place.
+/// What is kept survives the death of the bench, as a commit of the journal does; the death of the machine may leave an earlier
+/// instant.
+final class KeptClock {
+    private let path: String
+    private let file: Descriptor
+    /// The latest instant that is kept; at first the one that the bench before left, which is zero where there was none.
+    private(set) var instant = Instant.zero
+    /// Whether the file held something else.
+    private(set) var isDamaged = false
+
+    private static let head = Array("wake.clock/1 ".utf8)
+    private static let digits = 19
+    private static let length = head.count + digits + 1
+    /// A hundred years, so that no instant that is reckoned from it is out of range.
+    private static let latest = Instant(nanoseconds: LivePhone.latest)
+
+    /// Opens the file, and makes it where there is none.
+    ///
+    /// - Parameter isNew: whether the run begins, so that what an earlier one left there means nothing.
+    /// - Throws: ``CommandFailure`` with exit code 12 when the system refuses, or a link is in its place.
+    init(_ path: String, isNew: Bool) throws(CommandFailure) {
+        self.path = path
+        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | (isNew ? O_TRUNC : 0)
+        let number = unsafe open(path, flags, 0o600)
+        guard number >= 0 else {
+            throw CommandFailure(.environment, SystemError(last: "open", subject: path).description)
+        }
+        file = Descriptor(owning: number)
+        // One byte more tells a longer file.
+        var line = [UInt8](repeating: 0, count: Self.length + 1)
+        let count = unsafe line.withUnsafeMutableBytes { bytes in
+            repeatingInterrupted { unsafe pread(number, bytes.baseAddress, bytes.count, 0) }
+        }
+        guard count >= 0 else {
+            throw CommandFailure(.environment, SystemError(last: "pread", subject: path).description)
+        }
+        if let found = Self.instant(in: line.prefix(count)) {
+            instant = found
+        } else if count > 0 {
+            isDamaged = true
+            // What is longer than a line would stay behind the next.
+            _ = ftruncate(number, 0)
+        }
+    }
+
+    private static func instant(in line: ArraySlice<UInt8>) -> Instant? {
+        guard line.count == length, line.starts(with: head), line.last == UInt8(ascii: "\n") else { return nil }
+        let number = line.dropFirst(head.count).dropLast()
+        guard number.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let nanoseconds = Int64(String(decoding: number, as: UTF8.self)), nanoseconds <= latest.nanoseconds
+        else { return nil }
+        return Instant(nanoseconds: nanoseconds)
+    }
+
+    private static func line(of instant: Instant) -> [UInt8] {
+        let number = Array(String(instant.nanoseconds).utf8)
+        let zeros = [UInt8](repeating: UInt8(ascii: "0"), count: digits - number.count)
+        return head + zeros + number + [UInt8(ascii: "\n")]
+    }
+
+    /// The run does not go on from before this instant, whatever becomes of the bench.
+    ///
+    /// - Throws: ``CommandFailure`` with exit code 12 when it cannot be written.
+    func keep(_ instant: Instant) throws(CommandFailure) {
+        guard instant > self.instant else { return }
+        let line = Self.line(of: instant)
+        let number = file.number
+        let written = unsafe line.withUnsafeBytes { bytes in
+            repeatingInterrupted { unsafe pwrite(number, bytes.baseAddress, bytes.count, 0) }
+        }
+        guard written == line.count else {
+            let reason = written < 0 ? errno : ENOSPC
+            throw CommandFailure(.environment, SystemError("pwrite", code: reason, subject: path).description)
+        }
+        self.instant = instant
+    }
+}
