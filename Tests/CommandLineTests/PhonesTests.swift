@@ -207,6 +207,42 @@ struct PhonesTests {
         for phone in ["morning", "evening"] { try bench.expectTheSameAgain(phone) }
     }
 
+    @Test("A scripted peripheral notifies as often as it is told to, and each value resumes an app of the other phone")
+    func values() throws {
+        let bench = try PhonesBench()
+        try readerAndOven(bench)
+        let notify = ["ble", "notify", "oven", "2A1C"]
+        expectRefusal(
+            try bench.bench.run(notify + ["0044", "-p", "evening"]),
+            code: 4,
+            says: "oven cannot notify: it is suspended"
+        )
+        try bench.say("app", "launch", "oven", "-p", "evening")
+        for (times, value) in [(1, "0044"), (2, "0045")] {
+            let said = try bench.bench.run(notify + [value, "-p", "evening"])
+            #expect(said.code == 0, "\(said.errors)")
+            try bench.expect(
+                Decided("characteristic-notified", "thermometer/2A1C", "com.acme.reader", "resume"),
+                on: "morning",
+                times: times
+            )
+            try bench.say("app", "wait", "reader", "suspended", "-p", "morning", "--timeout", "30s")
+        }
+        try bench.say("app", "terminate", "oven", "-p", "evening")
+        try bench.say("app", "wait", "oven", "not-running", "-p", "evening", "--timeout", "30s")
+        expectRefusal(
+            try bench.bench.run(notify + ["0046", "-p", "evening"]),
+            code: 4,
+            says: "oven cannot notify: it does not run; launch it first"
+        )
+        expectRefusal(
+            try bench.bench("ble", "notify", "thermometer", "2A1C", "0046", "-p", "morning"),
+            code: 2,
+            says: "'notify' of 'thermometer', which is a phone; expected an app of 'evening'"
+        )
+        for phone in ["morning", "evening"] { try bench.expectTheSameAgain(phone) }
+    }
+
     @Test("A phone that is shut down, or is out of range, ends its links, and is found again when it is back")
     func ends() throws {
         let bench = try PhonesBench()

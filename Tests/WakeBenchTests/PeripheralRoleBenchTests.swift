@@ -4,6 +4,7 @@ import WakeBench
 import WakeDevices
 import WakeModel
 import WakePorts
+import WakeReports
 import WakeRouter
 
 /// A peripheral end that keeps what it is asked, and grants all of it.
@@ -255,4 +256,129 @@ struct PeripheralRoleBenchTests {
         #expect(try reads() == 0)
         #expect(try reads(comingBack: "30s") == 1)
     }
+}
+
+@Suite("Values that steps have a scripted app notify")
+struct NotifiedValuesTests {
+    /// A run in which a central does what its script says.
+    private func play(_ steps: [String], reader script: String) throws -> RunLog {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "notified-values-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let reader = """
+            device: bluetooth-central
+            address: "F0:AA:00:00:00:01"
+            script: [\(script)]
+            """
+        let scenario = """
+            scenario: notified-values
+            backends: {bluetooth: simulated}
+            devices: [{file: reader.yaml, name: reader}]
+            apps:
+              - scripted: com.example.strap
+                name: strap
+                modes: [bluetooth-peripheral]
+                peripheral:
+                  name: Strap
+                  services:
+                    - service: 180D
+                      characteristics:
+                        - {uuid: 2A37, properties: [notify], value: "0048"}
+                        - {uuid: 2A39, properties: [write]}
+                on: [{event: any, then: end}]
+            steps: [\(steps.joined(separator: ", "))]
+            until: 60s
+            """
+        try Data(reader.utf8).write(to: folder.appending(path: "reader.yaml"))
+        try Data(scenario.utf8).write(to: folder.appending(path: "scenario.yaml"))
+        let out = folder.appending(path: "out").path
+        try Run(RunOptions(scenario: folder.appending(path: "scenario.yaml").path, out: out)).execute()
+        return try RunLog(folder: out)
+    }
+
+    /// A central that subscribes, and writes as soon as it has so many values.
+    private func reader(of values: Int) -> String {
+        "connect: 180D, discover, subscribe: 2A37, {await: 2A37, count: \(values), within: 50s}, "
+            + "{write: 2A39, value: \"01\"}"
+    }
+
+    /// When centrals wrote.
+    private func writes(_ log: RunLog) -> [Instant] {
+        log.decisions.filter { $0.kind == "write-requested" }.map(\.at)
+    }
+
+    @Test("Who is subscribed gets each value, beside the one that the subscription brought")
+    func values() throws {
+        let log = try play(
+            [
+                "{at: 0, launch: strap}",
+                "{at: 10s, notify: strap, characteristic: 2A37, value: \"0049\"}",
+                "{at: 20s, notify: strap, characteristic: 2A37, value: \"004a\"}",
+            ],
+            reader: reader(of: 3)
+        )
+        let written = writes(log)
+        #expect(written.count == 1)
+        #expect(written.allSatisfy { (Instant.seconds(20)..<Instant.seconds(21)).contains($0) }, "\(written)")
+        #expect(log.notes.filter { $0.app != nil } == [])
+    }
+
+    @Test("More values than the queue of the radio takes wait until the manager is ready, and all arrive")
+    func queue() throws {
+        let log = try play(
+            [
+                "{at: 0, launch: strap}",
+                "{at: 5s, notify: strap, characteristic: 2A37, value: \"0049\", every: 1ms, times: 100}",
+            ],
+            reader: reader(of: 101)
+        )
+        let written = writes(log)
+        #expect(written.count == 1)
+        #expect(written.allSatisfy { $0 < Instant.seconds(10) }, "\(written)")
+        #expect(log.decisions.count { $0.kind == "ready-to-update-subscribers" } > 1)
+    }
+
+    @Test("More values than an app keeps are refused one by one, in a line each")
+    func flood() throws {
+        let log = try play(
+            [
+                "{at: 0, launch: strap}",
+                "{at: 5s, notify: strap, characteristic: 2A37, value: \"0049\", every: 1ms, times: 1500}",
+            ],
+            reader: reader(of: 1600)
+        )
+        let refused = log.notes.filter { $0.app == "com.example.strap" }
+        #expect(!refused.isEmpty)
+        #expect(
+            refused.allSatisfy { $0.text == "cannot notify 2A37 0049: 1000 of its values wait to be sent" },
+            "\(refused.first?.text ?? "")"
+        )
+    }
+
+    @Test("A value that reaches nobody is a line that says why, at its instant")
+    func unheard() throws {
+        let log = try play(
+            [
+                "{at: 0, notify: strap, characteristic: 2A37, value: \"0001\"}",
+                "{at: 1s, launch: strap}",
+                "{at: 2s, notify: strap, characteristic: 2A37, value: \"0002\"}",
+                "{at: 3s, home: strap}",
+                "{at: 20s, notify: strap, characteristic: 2A37, value: \"0003\"}",
+            ],
+            reader: "wait: 40s"
+        )
+        let lines = log.notes.filter { $0.app == "com.example.strap" }
+        #expect(
+            lines.map(\.text) == [
+                "cannot notify 2A37 0001: it does not run; launch it first",
+                "notifies 2A37 0002, to which nobody is subscribed",
+                "cannot notify 2A37 0003: it is suspended, and runs no code until something wakes it",
+            ]
+        )
+        #expect(lines.map(\.at) == [.zero, .seconds(2), .seconds(20)])
+    }
+}
+
+extension Instant {
+    fileprivate static func seconds(_ seconds: Int64) -> Instant { .zero.advanced(by: .seconds(seconds)) }
 }

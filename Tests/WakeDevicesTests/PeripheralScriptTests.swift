@@ -81,3 +81,63 @@ struct PeripheralScriptTests {
         #expect(error?.found == "answers in a service of an app")
     }
 }
+
+@Suite("Steps that have apps notify a value")
+struct NotifyStepTests {
+    private func verb(_ step: String) throws(FileError) -> Verb? {
+        let text = """
+            scenario: values
+            devices: [{file: ../Bluetooth/heart-rate-belt.yaml, name: belt}, {phone: evening, name: hub}]
+            apps:
+              - scripted: com.example.strap
+                name: strap
+                count: 2
+                peripheral:
+                  services:
+                    - service: 180D
+                      characteristics: [{uuid: 2A37, properties: [notify]}, {uuid: 2A38, properties: [read]}]
+              - {scripted: com.example.reader, name: reader}
+              - {scripted: com.example.belt, name: belt}
+            steps: [{at: 0, \(step)}]
+            """
+        return try parse(text).steps.first?.verb
+    }
+
+    @Test("The name of an app means the app, and one that a device has, too, means the device")
+    func names() throws {
+        let value: [UInt8] = [0x00, 0x49]
+        #expect(
+            try verb("notify: strap.2, characteristic: 2a37, value: \"0049\"")
+                == .update(apps: [1], characteristic: "2A37", value: value)
+        )
+        #expect(
+            try verb("notify: [strap.2, strap.1], characteristic: 2A37, value: \"0049\"")
+                == .update(apps: [1, 0], characteristic: "2A37", value: value)
+        )
+        #expect(
+            try verb("notify: belt, characteristic: 2A37, value: \"0049\"")
+                == .notify(devices: [0], characteristic: "2A37", value: value)
+        )
+    }
+
+    @Test(
+        "What cannot notify is one line with the remedy",
+        arguments: [
+            ("notify: reader, characteristic: 2A37, value: \"00\"", "'reader'; expected a scripted app with"),
+            ("notify: strap, characteristic: 2A38, value: \"00\"", "2A38 of strap.1, which does not notify"),
+            ("notify: strap, characteristic: 2A39, value: \"00\"", "unknown characteristic 2A39 of strap.1"),
+            ("notify: strap, value: \"00\"", "a step without 'characteristic'"),
+            ("notify: strap, characteristic: 2A37", "a step without 'value'"),
+            ("notify: [strap.1, hub], characteristic: 2A37, value: \"00\"", "unknown app 'hub'"),
+            ("notify: bolt, characteristic: 2A37, value: \"00\"", "unknown device 'bolt'"),
+            (
+                "notify: hub, characteristic: 2A37, value: \"00\"",
+                "'notify' of 'hub', which is a phone; expected an app of 'evening', told on that phone"
+            ),
+        ]
+    )
+    func refused(step: String, part: String) {
+        let error = #expect(throws: FileError.self) { try verb(step) }
+        #expect(error?.description.contains(part) == true, "\(error?.description ?? "")")
+    }
+}

@@ -132,6 +132,10 @@ class LiveApp:
         """The system ends its process."""
         return self.phone.do({"terminate": self.name, "cause": cause}, **options)
 
+    def notify(self, characteristic: str, value: str | bytes, **options: Any) -> Outcome:
+        """As a peripheral that the bench plays it notifies a value, bytes or hexadecimal, to whoever has subscribed."""
+        return self.phone.do({"notify": self.name, "characteristic": characteristic, "value": value}, **options)
+
     def uninstall(self, **options: Any) -> Outcome:
         """The user removes it."""
         return self.phone.do({"uninstall": self.name}, **options)

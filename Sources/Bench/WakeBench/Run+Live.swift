@@ -64,7 +64,9 @@ extension Run {
     func carryOut(_ deed: LiveDeed, line: String, id: String) throws {
         let origin = names.intern(Self.liveOrigin)
         switch deed {
-        case .step(let verb): try perform(verb, origin, at: reached)
+        case .step(let verb):
+            try checkCanAct(verb)
+            try perform(verb, origin, at: reached)
         case .install(let range): for number in range { installApp(number) }
         case .advance: break
         }

@@ -449,13 +449,13 @@ final class RunRecorder: BenchObserver {
         hasNews = true
     }
 
-    /// Writes down the note of a step, unless the file has it from before the bench died.
-    func note(step text: String, at instant: Instant) {
-        guard outcomes.claim(.note(text, app: nil)) else {
-            note(text, at: instant)
-            return
+    /// Writes down the note of a step, which may be about an app, unless the file has it from before the bench died.
+    func note(step text: String, of app: AppID? = nil, at instant: Instant) {
+        let bundle = app.map { bundles[Int($0.number)] }
+        if !outcomes.claim(.note(text, app: bundle)) {
+            keep { () throws(ReportError) in try outcomes.append(Note(text: text, app: bundle, at: instant)) }
         }
-        tell(Timeline.Row(at: instant, app: nil, what: text))
+        tell(Timeline.Row(at: instant, app: bundle, what: text))
         hasNews = true
     }
 

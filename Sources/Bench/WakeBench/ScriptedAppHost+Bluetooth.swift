@@ -9,6 +9,7 @@ extension BluetoothArea {
         own.scripts = [:]
         own.isPublished = false
         own.values = own.publication.values
+        own.unsent = []
         if !own.script.uses.isEmpty || own.script.scan != nil {
             let identifier = host.names.intern(own.script.restoreIdentifier ?? "")
             host.request(.createManager(ScriptedAppHost.centralManager, restoreIdentifier: identifier), from: app)

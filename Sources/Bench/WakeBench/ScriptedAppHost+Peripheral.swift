@@ -11,6 +11,8 @@ extension ScriptedAppHost {
     struct Publication {
         private(set) var services: [LocalService] = []
         private(set) var values: [UInt32: [UInt8]] = [:]
+        /// The characteristics that notify or indicate, by UUID; of several with one the first.
+        private(set) var notifying: [String: UInt32] = [:]
 
         init(_ script: ScriptedPeripheral?) {
             var number: UInt32 = 0
@@ -21,6 +23,9 @@ extension ScriptedAppHost {
                     number += 1
                     local.characteristics.append(Self.local(characteristic, number))
                     values[number] = characteristic.value
+                    if characteristic.properties.canNotify, notifying[characteristic.uuid] == nil {
+                        notifying[characteristic.uuid] = number
+                    }
                 }
                 services.append(local)
             }
@@ -40,6 +45,13 @@ extension ScriptedAppHost {
                 descriptors: characteristic.descriptors.map { LocalDescriptor(uuid: $0.uuid, value: $0.value) }
             )
         }
+    }
+
+    /// A value for centrals that are subscribed to a characteristic: for all of them where none is named.
+    struct Update {
+        var characteristic: UInt32
+        var value: [UInt8]
+        var centrals: [NameID] = []
     }
 
     /// Publishes and advertises, unless restoration brought it back.
@@ -69,9 +81,52 @@ extension ScriptedAppHost {
             ask(.respond(request: event.request, result: AttributeError.success, value: nil), app)
         case (.centralSubscribed, _):
             guard let value = process.values[event.local] else { return }
-            ask(.updateValue(characteristic: event.local, value: value, centrals: [event.peripheral]), app)
+            send(Update(characteristic: event.local, value: value, centrals: [event.peripheral]), of: app)
+        case (.readyToUpdate, _): sendRest(of: app)
+        case (.bluetoothPoweredOff, _): process.unsent.removeAll()
         default: break
         }
+    }
+
+    // MARK: Values
+
+    /// A step has an app notify a value, which a read gives from then on; one that does not run does nothing.
+    ///
+    /// - Returns: false when it has as many values waiting as it keeps.
+    func notify(_ uuid: String, _ value: [UInt8], by app: AppID) -> Bool {
+        guard let own = apps[app], own.running, !own.frozen, let number = own.publication.notifying[uuid] else {
+            return true
+        }
+        guard own.unsent.count < Self.mostUnsent else { return false }
+        own.values[number] = value
+        send(Update(characteristic: number, value: value), of: app)
+        return true
+    }
+
+    /// The most values of an app that wait for room.
+    static let mostUnsent = 1_000
+
+    /// As an app does with CBPeripheralManager: what `updateValue` does not take waits until the manager is ready again.
+    private func send(_ update: Update, of app: AppID) {
+        apps[app]!.unsent.append(update)
+        sendRest(of: app)
+    }
+
+    private func sendRest(of app: AppID) {
+        let own = apps[app]!
+        while let first = own.unsent.first, takesUpdate(of: app) {
+            own.unsent.removeFirst()
+            ask(
+                .updateValue(characteristic: first.characteristic, value: first.value, centrals: first.centrals),
+                app
+            )
+        }
+    }
+
+    private func takesUpdate(of app: AppID) -> Bool {
+        guard let view else { return true }
+        let (room, turn) = view.updateRoom(of: app, manager: Self.peripheralManager)
+        return updatesAsked.take(app, Self.peripheralManager, of: room, turn)
     }
 
     func ask(_ asked: PeripheralManagerRequest, _ app: AppID) {

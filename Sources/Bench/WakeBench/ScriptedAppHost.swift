@@ -34,6 +34,8 @@ package final class ScriptedAppHost: AppHost {
         let publication: Publication
         var isPublished = false
         var values: [UInt32: [UInt8]] = [:]
+        /// What it notifies once the queue of the radio has room, oldest first.
+        var unsent: [Update] = []
         /// What it plays cannot be heard.
         var isSilent = false
         /// The number of its last request about sound.
@@ -61,6 +63,7 @@ package final class ScriptedAppHost: AppHost {
     let names: NameTable
     let profile: Profile
     var apps: [AppID: App] = [:]
+    var updatesAsked = AskedInTurn()
     /// When it was last told of anything.
     var now = Instant.zero
     private var errands = TimedQueue<(app: AppID, generation: UInt32, errand: Errand)>()

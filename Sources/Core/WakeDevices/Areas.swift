@@ -158,6 +158,8 @@ package enum Verb: Hashable, Sendable {
     case clock(ClockSetting)
     /// The peripheral notifies a value beside its timetable.
     case notify(devices: [Int], characteristic: String, value: [UInt8])
+    /// Scripted apps that are peripherals themselves notify a value.
+    case update(apps: [Int], characteristic: String, value: [UInt8])
     /// Scripted centrals do something at once, beside their scripts.
     case order([CentralOrder])
     /// The device drops its link.

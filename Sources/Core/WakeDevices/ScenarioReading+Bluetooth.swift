@@ -38,14 +38,37 @@ extension ScenarioReading {
     }
 
     private func notify(_ step: StepEntry) throws(FileError) -> Verb {
+        if appNames.knows(step.value), !deviceNames.knows(step.value) { return try update(step) }
         let positions = try deviceNames.resolve(step.value)
         let node = try step.fields.required("characteristic")
         let uuid = try node.uuid()
         for position in positions {
+            if let phone = devices[position].phone?.phone {
+                throw step.value.error(
+                    found: "'\(step.word)' of '\(devices[position].name)', which is a phone",
+                    expected: "an app of '\(phone)', told on that phone: what a phone notifies is up to its own apps"
+                )
+            }
             let peripheral = try devices[position].need(BluetoothPeripheral.self, for: node)
             try peripheral.checkNotifies(uuid, as: devices[position].name, node)
         }
         return .notify(devices: positions, characteristic: uuid, value: try step.fields.required("value").hex())
+    }
+
+    /// What apps that are peripherals themselves notify.
+    private func update(_ step: StepEntry) throws(FileError) -> Verb {
+        let positions = try scripts(
+            step,
+            bundlesToo: false,
+            "a scripted app with 'peripheral': what a real one notifies is up to its code"
+        ) { $0.peripheral != nil }
+        let node = try step.fields.required("characteristic")
+        let uuid = try node.uuid()
+        for position in positions {
+            guard case .scripted(let script) = apps[position].form else { continue }
+            try script.peripheral?.services.checkNotifies(uuid, as: apps[position].name, in: "its services", node)
+        }
+        return .update(apps: positions, characteristic: uuid, value: try step.fields.required("value").hex())
     }
 
     private func connect(_ step: StepEntry) throws(FileError) -> Verb {

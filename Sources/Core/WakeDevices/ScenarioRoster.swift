@@ -64,6 +64,15 @@ struct ScenarioRoster {
         return positions
     }
 
+    /// Whether a reference, or the first of a list of such, names one of these.
+    func knows(_ node: YAMLNode) -> Bool {
+        switch node.content {
+        case .scalar(let text, _): aliases[text] != nil || places[String(text.prefix { $0 != "." })] != nil
+        case .sequence(let nodes): nodes.first.map(knows) ?? false
+        case .mapping: false
+        }
+    }
+
     /// Lets a position be called by another name, too.
     mutating func call(_ position: Int, _ name: String) { aliases[name] = position }
 

@@ -122,14 +122,21 @@ extension BluetoothPeripheral {
 
     /// Refuses a characteristic that is not there or does not notify.
     func checkNotifies(_ uuid: String, as name: String, _ node: YAMLNode) throws(FileError) {
-        let all = services.flatMap(\.characteristics)
+        try services.checkNotifies(uuid, as: name, in: file, node)
+    }
+}
+
+extension [BluetoothPeripheral.Service] {
+    /// The same of services that stand in a place.
+    func checkNotifies(_ uuid: String, as name: String, in place: String, _ node: YAMLNode) throws(FileError) {
+        let all = flatMap(\.characteristics)
         if all.contains(where: { $0.uuid == uuid && $0.properties.canNotify }) { return }
         let known = all.filter(\.properties.canNotify).map(\.uuid)
         throw node.error(
             found: all.contains { $0.uuid == uuid }
                 ? "characteristic \(uuid) of \(name), which does not notify"
                 : "unknown characteristic \(uuid) of \(name)",
-            expected: known.isEmpty ? "one with notify in \(file)" : suggestion(for: uuid, among: known)
+            expected: known.isEmpty ? "one with notify in \(place)" : suggestion(for: uuid, among: known)
         )
     }
 }

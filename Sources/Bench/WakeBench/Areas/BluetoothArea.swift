@@ -152,6 +152,17 @@ final class BluetoothArea: Area {
         }
     }
 
+    func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant) {
+        guard case .update(let apps, let characteristic, let value) = verb else { return }
+        for app in apps {
+            let id = AppID(UInt32(app))
+            if run.scripted.notify(characteristic, value, by: id) { continue }
+            let what = "\(characteristic) \(value.hexadecimal)"
+            let waiting = "\(ScriptedAppHost.mostUnsent) of its values wait to be sent"
+            run.recorder.note(step: "cannot notify \(what): \(waiting)", of: id, at: now)
+        }
+    }
+
     var isCarryingOut: Bool { phones?.isCarryingOutOrders == true }
 
     func hasOwnLink(_ device: ScenarioDevice) -> Bool {

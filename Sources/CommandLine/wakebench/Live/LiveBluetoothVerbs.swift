@@ -6,8 +6,8 @@ extension LiveWorldVerbs {
     static let radioVerbs = [
         LiveVerb.step(
             "ble notify",
-            "DEVICE CHARACTERISTIC HEX",
-            "a simulated peripheral notifies a value to whoever has subscribed"
+            "DEVICE|APP CHARACTERISTIC HEX",
+            "a simulated peripheral, or a scripted app that is one, notifies a value to whoever has subscribed"
         ) { [.init("notify", $0.rest[0]), .init("characteristic", $0.rest[1]), .init("value", $0.rest[2])] },
         LiveVerb.step(
             "ble connect",

@@ -418,6 +418,12 @@ extension Router {
         return BluetoothClient(app: app, slot: UInt16(slot))
     }
 
+    /// Whether any central is subscribed to a characteristic that a live manager of an app publishes.
+    package func isSubscribed(toLocal characteristic: UInt32, of app: AppID, manager: ManagerNumber) -> Bool {
+        guard let client = client(of: app, manager: manager) else { return false }
+        return local(client)?.subscribers.contains { $0.characteristic == characteristic } == true
+    }
+
     /// The peripherals that some app is connected to, ascending.
     package var connectedPeripherals: [NameID] {
         areas.bluetooth.peripherals.indices.filter { row in
