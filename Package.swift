@@ -559,7 +559,7 @@ let package = Package(
         tests(
             "WakeReportsTests",
             uses: ["WakeReports", "WakeModel", "WakeRouter"],
-            resources: [.copy("Answers")]
+            resources: [.copy("Answers"), .copy("Logs")]
         ),
         tests(
             "WakeBenchTests",

@@ -55,6 +55,51 @@ struct ImportTests {
         #expect(try program.read("device.yaml").contains("device: bluetooth-peripheral"))
     }
 
+    @Test(
+        "On a full disk --force leaves the old file as it is, with exit code 12",
+        .enabled(if: SmallDisk.canMount, "needs root and the right to mount a tmpfs")
+    )
+    func fullDisk() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let disk = try SmallDisk(program.folder.appending(path: "small").path)
+        defer { disk.unmount() }
+        try program.write("small/device.yaml", "mine")
+        disk.fill()
+        let words = ["import", Self.capture("belt.pcapng"), "-o", "small/device.yaml", "--force"]
+        let refused = try program.run(Program.path, words)
+        expectRefusal(refused, code: 12, says: "small/device.yaml: no space left; free some space there")
+        #expect(try program.read("small/device.yaml") == "mine")
+    }
+
+    @Test("What a file does not show is told with its name, and of several with the first one's")
+    func nothingInIt() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let (belt, call) = (Self.capture("belt-central.btsnoop"), Self.capture("call.pcapng"))
+        // A head without records.
+        let head = try Data(contentsOf: URL(filePath: belt)).prefix(16)
+        for name in ["none.btsnoop", "again.btsnoop"] { try head.write(to: program.folder.appending(path: name)) }
+        let one = try program.run("import", "none.btsnoop", "-o", "made.yaml")
+        expectRefusal(one, code: 11, says: "wakebench: none.btsnoop: no Bluetooth device; see it without --out")
+        let two = try program.run("import", "none.btsnoop", "again.btsnoop", "-o", "made.yaml")
+        expectRefusal(two, code: 11, says: "wakebench: none.btsnoop and 1 more: no Bluetooth device")
+        let other = try program.run("import", belt, "--address", "F0:00:00:00:00:01")
+        expectRefusal(other, code: 3, says: "\(belt): no device with this address; shown are ")
+        // Four bytes from one port of this machine to another, by UDP over Ethernet.
+        let network: [UInt8] =
+            [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0]
+            + [0, 0, 0, 0, 0, 0, 0, 0, 46, 0, 0, 0, 46, 0, 0, 0] + [UInt8](repeating: 0, count: 12) + [8, 0]
+            + [0x45, 0, 0, 32, 0, 0, 0, 0, 64, 17, 0, 0, 127, 0, 0, 1, 127, 0, 0, 1]
+            + [0x13, 0x88, 0x13, 0x89, 0, 12, 0, 0] + Array("data".utf8)
+        try Data(network).write(to: program.folder.appending(path: "none.pcap"))
+        let silent = try program.run("import", "none.pcap", "-o", "made.yaml")
+        expectRefusal(silent, code: 11, says: "wakebench: none.pcap: no SIP; see it without --out")
+        let nobody = try program.run("import", call, "--address", "192.0.2.1")
+        expectRefusal(nobody, code: 3, says: "\(call): nobody at this address speaks SIP; shown are ")
+        #expect(!program.exists("made.yaml"))
+    }
+
     @Test("Of a capture that breaks off what stands before is told, and of one without a record nothing is")
     func damaged() throws {
         let program = try Program()

@@ -61,6 +61,41 @@ struct RunFolderTests {
         }
     }
 
+    @Test("What apps got is its user's alone, also in a folder that others may look into")
+    func modes() throws {
+        try inFolder { program in
+            try program.makeBundle()
+            try program.write("one.yaml", Scenarios.oneBundle)
+            let out = program.folder.appending(path: "out")
+            try FileManager.default.createDirectory(at: out, withIntermediateDirectories: true)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: out.path)
+            let run = try program.run(
+                "run",
+                "one.yaml",
+                "--out",
+                "out",
+                "-q",
+                "--freezer",
+                "sigstop",
+                "--capture",
+                "btsnoop"
+            )
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(try program.run("report", "out", "--format", "svg,csv,md").code == 0)
+            let files = FileManager.default.enumerator(atPath: out.path)?.compactMap { $0 as? String } ?? []
+            let open = try files.filter { name in
+                let facts = try FileManager.default.attributesOfItem(atPath: out.appending(path: name).path)
+                let mode = try #require(facts[.posixPermissions] as? Int)
+                return facts[.type] as? FileAttributeType == .typeRegular && mode & 0o077 != 0
+            }
+            // What build servers read, and a file with the number of a process.
+            #expect(Set(open).isSubset(of: ["junit.xml", "journal.sqlite.lock"]), "\(open)")
+            for name in ["decisions.ndjson", "outcomes.ndjson", "journal.sqlite", "hci.btsnoop", "report.html"] {
+                #expect(files.contains(name), "\(files)")
+            }
+        }
+    }
+
     @Test("--force removes folders of an app at any depth that a path can name")
     func forceOnDeep() throws {
         try inFolder { program in
@@ -122,6 +157,68 @@ struct RunFolderTests {
             let note = run.output.split(separator: "\n").first { $0.contains(" late ") || $0.contains(" late") }
             #expect(note?.hasPrefix("T+01:00:00.000") == true, "\(run.output)")
             #expect(try program.read("out/outcomes.ndjson").contains(#"{"schema":"wake.end/1","t":"T+01:00:10.000"}"#))
+        }
+    }
+
+    /// Makes a library that sets the wall clock of a program ahead: by AHEAD seconds, and by LEAP more with each look at it.
+    private func otherClock(_ program: Program) throws -> String {
+        let code = """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <stdlib.h>
+            #include <time.h>
+            static long setting(const char *name) { return getenv(name) ? atol(getenv(name)) : 0; }
+            int clock_gettime(clockid_t clock, struct timespec *time) {
+                static long looks;
+                typedef int look(clockid_t, struct timespec *);
+                look *own = (look *)dlsym(RTLD_NEXT, "clock_gettime");
+                int code = own(clock, time);
+                if (clock == CLOCK_REALTIME && code == 0) time->tv_sec += setting("AHEAD") + setting("LEAP") * looks++;
+                return code;
+            }
+
+            """
+        try program.write("clock.c", code)
+        #expect(try program.run("/usr/bin/cc", ["-shared", "-fPIC", "-o", "clock.so", "clock.c", "-ldl"]).code == 0)
+        return program.folder.appending(path: "clock.so").path
+    }
+
+    private static let hasCompiler = FileManager.default.isExecutableFile(atPath: "/usr/bin/cc")
+
+    @Test(
+        "A run under a wall clock of a year that nanoseconds cannot say ends as any, and its times stand in 2262",
+        .enabled(if: Self.hasCompiler, "needs a C compiler"),
+        arguments: ["virtual", "real"]
+    )
+    func farYear(clock: String) throws {
+        try inFolder { program in
+            try program.write("small.yaml", Scenarios.small)
+            let run = try program.run(
+                "run",
+                "small.yaml",
+                "--out",
+                "out",
+                "--clock",
+                clock,
+                environment: ["LD_PRELOAD": try otherClock(program), "AHEAD": "7600000000"]
+            )
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(try program.read("out/junit.xml").contains(#" timestamp="2262-04-11T23:47:16""#))
+            #expect(try program.run("report", "out", "--format", "html,trace,svg,csv,md,junit").code == 0)
+        }
+    }
+
+    @Test(
+        "However the wall clock jumps in a run, JUnit says how long it took",
+        .enabled(if: Self.hasCompiler, "needs a C compiler")
+    )
+    func jumpingClock() throws {
+        try inFolder { program in
+            try program.write("small.yaml", Scenarios.small)
+            let ahead = ["LD_PRELOAD": try otherClock(program), "LEAP": "86400"]
+            #expect(try program.run("run", "small.yaml", "--out", "out", environment: ahead).code == 0)
+            let times = try program.read("out/junit.xml").matches(of: #/ time="(\d+)\./#).map { Int($0.output.1) ?? -1 }
+            #expect(!times.isEmpty && times.allSatisfy { (0..<3_600).contains($0) }, "\(times)")
         }
     }
 

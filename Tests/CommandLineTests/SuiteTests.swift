@@ -56,6 +56,26 @@ struct SuiteTests {
         }
     }
 
+    @Test(
+        "A run whose message a full disk has no room for is told with the file and what is free",
+        .enabled(if: SmallDisk.canMount, "needs root and the right to mount a tmpfs")
+    )
+    func fullDisk() throws {
+        try inFolder { program in
+            try program.write("suite/a.yaml", Self.good)
+            try program.write("suite/b.yaml", Self.good)
+            let disk = try SmallDisk(program.folder.appending(path: "small").path)
+            defer { disk.unmount() }
+            disk.fill()
+            let run = try program.run("run", "suite", "--out", "small/out")
+            #expect(run.code == 12, "\(run.errors)")
+            let said = run.output + run.errors
+            for name in ["a", "b"] {
+                #expect(said.contains("small/out/\(name)/output.txt has no room for what it said: "), "\(said)")
+            }
+        }
+    }
+
     @Test("What failed is told with its place when it ends and in the table, and the last lines say what came of all")
     func told() throws {
         try inFolder { program in

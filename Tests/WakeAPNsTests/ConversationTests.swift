@@ -48,6 +48,17 @@ struct ConversationTests {
         #expect(conversation.nextDeadline == second(3_600))
     }
 
+    @Test("One who may not push gets the reason for each request, and the connection is over")
+    func stranger() {
+        let conversation = APNsConversation(owner.desk(), stranger: .unknown, at: 0)
+        let streams = [provider.push(), provider.push(request(path: "/none"))]
+        conversation.talk(with: provider)
+        #expect(streams.map { provider.answers[$0]?.status } == [403, 403])
+        #expect(provider.farewells == ["{\"reason\":\"Forbidden\"}"])
+        #expect(owner.pushes.isEmpty && owner.strangers == [.unknown, .unknown])
+        #expect(conversation.isOver)
+    }
+
     @Test("A client that has gone is not answered")
     func gone() {
         owner.holds = true

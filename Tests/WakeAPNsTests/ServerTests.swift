@@ -14,10 +14,16 @@ final class Bench {
     let folder: String
     private(set) var server: APNsServer
 
-    init(security: APNsServer.Security? = nil, limits: APNsLimits = APNsLimits()) throws {
+    /// - Parameter user: whose a connection is; nil for what the kernel says.
+    init(
+        security: APNsServer.Security? = nil,
+        limits: APNsLimits = APNsLimits(),
+        user: (() -> UInt32?)? = nil
+    ) throws {
         loop = try EventLoop()
         folder = FileManager.default.temporaryDirectory.path + "/apns-\(UUID())"
         owner.clock = WallClock.now() / 1_000_000_000
+        owner.user = user.map { user in { _ in user() } }
         desk = owner.desk(limits)
         let identity = try TLSIdentity(in: folder, at: owner.clock)
         server = try APNsServer(desk, security: security ?? .tls(identity), port: 0, on: loop)
@@ -285,22 +291,100 @@ struct ServerTests {
         try bench.turn { bench.server.connectionCount == 0 }
     }
 
+    /// A connection on which a provider has pushed, and was answered.
+    private func pushed(to bench: Bench) throws -> (plain: Plain, answer: Provider.Answer) {
+        let (plain, provider) = (Plain(bench.server.port), Provider())
+        let stream = provider.push(request(["authorization": "bearer " + bench.token]))
+        plain.say(provider.output())
+        try bench.turn {
+            provider.receive(plain.heard())
+            return provider.answered.contains(stream)
+        }
+        return (plain, provider.answers[stream] ?? .init())
+    }
+
     @Test("One connection too many is closed at once, and there is place again when one has ended")
     func tooMany() throws {
         var limits = APNsLimits()
         limits.connections = 2
         let bench = try Bench(security: APNsServer.Security.none, limits: limits)
-        var first: Plain? = Plain(bench.server.port)
-        let second = Plain(bench.server.port)
+        var first: Plain? = try pushed(to: bench).plain
+        let second = try pushed(to: bench).plain
         let third = Plain(bench.server.port)
         try bench.turn { third.isClosed }
         #expect(first?.isClosed == false && !second.isClosed)
-        #expect(bench.desk.counts == .init(connections: 2, turnedAway: 1))
+        #expect(bench.desk.counts == .init(requests: 2, accepted: 2, connections: 2, turnedAway: 1))
         first = nil
         try bench.turn { bench.server.connectionCount == 1 }
         let fourth = Plain(bench.server.port)
         try bench.turn { bench.server.connectionCount == 2 }
         #expect(!fourth.isClosed)
+    }
+
+    @Test("Connections that have not finished their handshake keep no provider out: the oldest of them gives way")
+    func halfOpen() throws {
+        let bench = try Bench()
+        let silent = (0..<bench.desk.limits.connections).map { _ in Plain(bench.server.port) }
+        for (offset, plain) in silent.enumerated() where offset % 2 == 1 { plain.say([22, 3, 1, 2, 0, 1]) }
+        try bench.turn { bench.server.connectionCount == silent.count }
+        #expect(try bench.curl() == " 200 2")
+        #expect(silent[0].isClosed)
+        #expect(silent.dropFirst().allSatisfy { !$0.isClosed })
+        #expect(bench.desk.counts.turnedAway == 1)
+    }
+
+    @Test(
+        "A push of another user is refused with the reason, and the connection ends",
+        arguments: [65_533, nil] as [UInt32?]
+    )
+    func stranger(user: UInt32?) throws {
+        let bench = try Bench(security: APNsServer.Security.none, user: { user })
+        let (plain, answer) = try pushed(to: bench)
+        let whose = user == nil ? "and whose this connection is cannot be found" : "and not yours"
+        #expect(answer.status == 403)
+        #expect(
+            answer.body == "{\"reason\":\"Forbidden\",\"message\":\"this bench is user \(geteuid())'s, \(whose)\"}"
+        )
+        #expect(bench.owner.pushes.isEmpty && bench.desk.counts.accepted == 0)
+        #expect(bench.owner.strangers == [user.map { .user($0) } ?? .unknown])
+        try bench.turn { plain.isClosed }
+    }
+
+    @Test("Other users have a few places of their own for a short time, and take none of the owner's")
+    func strangers() throws {
+        var limits = APNsLimits()
+        (limits.connections, limits.stranger) = (1, .milliseconds(500))
+        var isStranger = true
+        let bench = try Bench(security: APNsServer.Security.none, limits: limits) { isStranger ? 65_534 : geteuid() }
+        let silent = (0..<20).map { _ in Plain(bench.server.port) }
+        try bench.turn { bench.desk.counts.connections == silent.count }
+        #expect(bench.desk.counts.turnedAway >= silent.count - limits.strangers)
+        isStranger = false
+        #expect(try pushed(to: bench).answer.status == 200)
+        try bench.turn { silent.allSatisfy(\.isClosed) }
+    }
+
+    @Test(
+        "The kernel tells another user's push from the owner's",
+        .enabled(
+            if: geteuid() == 0 && exists("/usr/bin/curl") && exists("/usr/bin/setpriv"),
+            "needs root, Debian's curl and setpriv of util-linux"
+        )
+    )
+    func anotherUser() throws {
+        let bench = try Bench()
+        let said = try bench.run(
+            "/usr/bin/setpriv",
+            [
+                "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/curl", "-k", "-s", "--http2", "-d",
+                "{\"aps\":{}}", "-H", "apns-topic: com.example.app", "-H", "authorization: bearer " + bench.token, "-w",
+                " %{http_code}", "https://localhost:\(bench.server.port)/3/device/\(deviceToken)",
+            ]
+        )
+        #expect(said == "{\"reason\":\"Forbidden\",\"message\":\"this bench is user 0's, and not yours\"} 403")
+        #expect(bench.owner.strangers == [.user(65_534)])
+        #expect(try bench.curl() == " 200 2")
+        #expect(bench.owner.pushes.count == 1)
     }
 
     @Test("A client that does not read its answers is not read either, and is given up")
@@ -323,7 +407,8 @@ struct ServerTests {
 
     @Test("Over a socket, too, frames that are cut or scrambled do no harm")
     func scrambled() throws {
-        let bench = try Bench(security: APNsServer.Security.none)
+        // Who has gone is nobody to the kernel.
+        let bench = try Bench(security: APNsServer.Security.none, user: { geteuid() })
         let other = Provider()
         other.push()
         other.push()

@@ -61,17 +61,28 @@ final class Owner {
     private(set) var pushes: [PushNotification] = []
     private var made = 0
     var clock = noon
+    /// Whose connections are, where that is not what the kernel says.
+    var user: ((Int32) -> UInt32?)?
+    private(set) var strangers: [APNsStranger] = []
     var answer: (PushNotification) -> APNsAnswer = { _ in .accepted }
     /// Whether answers are held back until ``answerHeld()``.
     var holds = false
     private var held: [() -> Void] = []
 
     func desk(_ limits: APNsLimits = APNsLimits(), key: ProviderKey? = nil) -> APNsDesk {
-        APNsDesk(limits: limits, key: key, clock: { self.clock }, makeID: makeID) { push, reply in
+        let desk = APNsDesk(
+            limits: limits,
+            key: key,
+            user: user,
+            clock: { self.clock },
+            makeID: makeID
+        ) { push, reply in
             self.pushes.append(push)
             self.held.append { reply(self.answer(push)) }
             if !self.holds { self.answerHeld() }
         }
+        desk.strangerRefused = { self.strangers.append($0) }
+        return desk
     }
 
     /// Answers what was held back.

@@ -102,10 +102,10 @@ struct AccessoryLiftTests {
         let text = "P: /devices/virtual/input/input1\nN: input/event1\nE: SUBSYSTEM=input\n"
         let input = AccessoryDump(Array(text.utf8), file: "mouse.umockdev")
         var failure = #expect(throws: AccessoryLift.Failure.self) { _ = try AccessoryLift(input, []) }
-        #expect(failure?.found == "mouse.umockdev has no serial port and no hidraw device")
+        #expect(failure?.found == "mouse.umockdev: no serial port and no hidraw device")
         let scripts = [script("d 0 /dev/ttyS1\nr 0 a\n"), script("d 0 /dev/ttyACM0\nr 0 a\n")]
         failure = #expect(throws: AccessoryLift.Failure.self) { _ = try AccessoryLift(dump("serial-dock"), scripts) }
-        #expect(failure?.found == "a.script is of /dev/ttyS1")
+        #expect(failure?.found == "a.script: a script of /dev/ttyS1")
         #expect(failure?.remedy == "the dump has ttyACM0")
     }
 

@@ -114,6 +114,80 @@ struct MeasuringTests {
         #expect(stage.exits.isEmpty)
     }
 
+    /// Moves the process that counts into the group that this process is in, as an app of root's may.
+    private func moveOut(_ counter: Counter, _ freezer: FreezerKind) throws {
+        let roots = GroupRoots.ofThisProcess()
+        let root = try #require(freezer == .cgroup2 ? roots.version2 : roots.version1)
+        let group = try Descriptor.open(root + "/cgroup.procs", O_WRONLY)
+        #expect(try group.write(Array("\(counter.process)".utf8)) != nil)
+    }
+
+    private static let groupFreezers = TriedFreezers.kinds.filter { $0 != .sigstop }
+
+    @Test(
+        "A process that has left its app's group is seen, runs on while the app is frozen, and is killed with it",
+        .enabled(if: !groupFreezers.isEmpty, "needs a freezer of control groups"),
+        arguments: groupFreezers
+    )
+    func strays(freezer: FreezerKind) throws {
+        let stage = try Stage(freezer)
+        let counter = Counter()
+        defer { counter.remove() }
+        try stage.spawn("fork", counter.path)
+        try stage.turn { counter.value > 3 }
+        #expect(stage.host.strays(of: 1) == [])
+        try moveOut(counter, freezer)
+        #expect(stage.host.strays(of: 1) == [counter.process])
+        #expect(try stage.freeze() == .frozen)
+        let value = counter.value
+        try stage.turn { counter.value > value }
+        stage.host.kill(1)
+        try stage.turn { !stage.exits.isEmpty && isDead(counter.process) }
+    }
+
+    @Test(
+        "One that was seen and whose app ends by itself is killed then, and one that was never seen at the end of the run",
+        .enabled(if: !groupFreezers.isEmpty, "needs a freezer of control groups"),
+        arguments: groupFreezers,
+        [true, false]
+    )
+    func orphans(freezer: FreezerKind, isSeen: Bool) throws {
+        let stage = try Stage(freezer)
+        let counter = Counter()
+        defer { counter.remove() }
+        let pid = try stage.spawn("fork", counter.path)
+        try stage.turn { counter.value > 3 }
+        try moveOut(counter, freezer)
+        if isSeen { #expect(stage.host.strays(of: 1) == [counter.process]) }
+        kill(pid, SIGKILL)
+        try stage.turn { !stage.exits.isEmpty && isDead(counter.process) == isSeen }
+        stage.host.close()
+        try stage.turn { isDead(counter.process) }
+    }
+
+    @Test("A group that an app has made within its own is no way out", arguments: groupFreezers)
+    func nestedGroup(freezer: FreezerKind) throws {
+        let stage = try Stage(freezer)
+        let counter = Counter()
+        defer { counter.remove() }
+        try stage.spawn("fork", counter.path)
+        try stage.turn { counter.value > 3 }
+        let roots = GroupRoots.ofThisProcess()
+        let root = try #require(freezer == .cgroup2 ? roots.version2 : roots.version1)
+        let run = "\(root)/wakebench-\(stage.host.runName)/bench-\(getpid())"
+        let app = try #require(try FileManager.default.contentsOfDirectory(atPath: run).first { $0.hasPrefix("app-") })
+        let inner = "\(run)/\(app)/inner"
+        try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)
+        let group = try Descriptor.open(inner + "/cgroup.procs", O_WRONLY)
+        #expect(try group.write(Array("\(counter.process)".utf8)) != nil)
+        #expect(stage.host.strays(of: 1) == [])
+        stage.host.kill(1)
+        // What is in a group within goes with the run at the latest.
+        try stage.turn { !stage.exits.isEmpty }
+        stage.host.close()
+        try stage.turn { isDead(counter.process) }
+    }
+
     @Test("An app that listens on nothing has no listening sockets")
     func listensOnNothing() throws {
         let stage = try Stage(TriedFreezers.kinds[0])

@@ -15,6 +15,7 @@ private final class Endpoint {
     private let folder: String
     let push: APNsPush
     private(set) var reports: [SourceReport] = []
+    private(set) var notes: [String] = []
     private var children: [ChildProcess] = []
     private var said: [UInt8] = []
     private var watch: Watch?
@@ -32,6 +33,7 @@ private final class Endpoint {
         let played = SimulatedPush(desk: desk, extensions: [:], names: names)
         push = APNsPush(playing: played, names: names, loop: loop, port: 0, folder: folder)
         push.report = { [unowned self] in reports.append($0) }
+        push.note = { [unowned self] in notes.append($0) }
         try push.start(at: .zero)
     }
 
@@ -55,19 +57,24 @@ private final class Endpoint {
     }
 
     /// Begins a push whose payload has so many bytes.
-    func begin(size: Int = 100) throws {
+    ///
+    /// - Parameter user: whose it is, where that is not the test's own; only root may be another.
+    func begin(size: Int = 100, asUser user: UInt32? = nil) throws {
+        (said, isOver) = ([], false)
         let head = #"{"aps":{},"x":""#
         let payload = head + String(repeating: "x", count: size - head.utf8.count - 2) + #""}"#
         let port = push.address?.split(separator: ":").dropFirst(2).first?.prefix { $0.isNumber } ?? ""
         let device = DeviceToken.text(DeviceToken.bytes(of: Self.bundle, forCalls: false))
-        let child = ChildProcess(
-            "/usr/bin/curl",
-            [
-                "-s", "--http2", "--cacert", folder + "/apns-authority.pem", "-d", payload, "-w", " %{http_code}",
-                "-H", "apns-topic: " + Self.bundle, "-H", "authorization: bearer " + token,
-                "https://localhost:\(port)/3/device/\(device)",
+        // Another user cannot read the certificate.
+        let trust = user == nil ? ["--cacert", folder + "/apns-authority.pem"] : ["--insecure"]
+        let another = user.map { ["/usr/bin/setpriv", "--reuid=\($0)", "--regid=\($0)", "--clear-groups"] } ?? []
+        let words =
+            another + ["/usr/bin/curl", "-s", "--http2"] + trust
+            + [
+                "-d", payload, "-w", " %{http_code}", "-H", "apns-topic: " + Self.bundle, "-H",
+                "authorization: bearer " + token, "https://localhost:\(port)/3/device/\(device)",
             ]
-        )
+        let child = ChildProcess(words[0], Array(words.dropFirst()))
         let pipe = Pipe()
         child.standardOutput = .pipe(pipe)
         child.standardError = .null
@@ -128,6 +135,26 @@ struct APNsPushTests {
         endpoint.push.heard(report.event, isLost: false)
         endpoint.push.committed()
         #expect(try endpoint.answer() == " 200")
+    }
+
+    @Test(
+        "A push of another user is refused with the reason, and the records say so once",
+        .enabled(
+            if: geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv"),
+            "needs root and setpriv of util-linux"
+        )
+    )
+    func stranger() throws {
+        let endpoint = try Endpoint()
+        for _ in 0..<2 {
+            try endpoint.begin(asUser: 65_534)
+            #expect(
+                try endpoint.answer()
+                    == #"{"reason":"Forbidden","message":"this bench is user 0's, and not yours"} 403"#
+            )
+        }
+        #expect(endpoint.reports.isEmpty)
+        #expect(endpoint.notes == ["APNs: a push of user 65534 was refused, as this bench is user 0's"])
     }
 
     @Test("SYS-2: a push is accepted once it survives the bench")

@@ -109,9 +109,26 @@ struct ExportTests {
         #expect(lines.contains("Wakeup,string,1000000020000,1000000020000,bluetooth:heart-rate-belt/2A37,d-000001"))
         #expect(lines.contains("Wakeup refused,string,1000000090000,1000000090000,ForceQuit,d-000002"))
         #expect(lines.contains("Locked,bool,1000000040000,1000000095000,true,"))
-        #expect(lines.contains("Note,string,1000000050000,1000000050000,\"back <in> range, & \"\"well\"\""))
-        let plain = lines.filter { !$0.contains("\"") && $0 != "again\"," && !$0.isEmpty }
+        let note = #"Note,string,1000000050000,1000000050000,"back <in> range, & ""well""\nagain","#
+        #expect(lines.contains(Substring(note)))
+        let plain = lines.filter { !$0.contains("\"") && !$0.isEmpty }
         #expect(plain.allSatisfy { $0.split(separator: ",", omittingEmptySubsequences: false).count == 6 })
+    }
+
+    @Test(
+        "No cell of the table is a formula to a spreadsheet, or anything that a terminal obeys",
+        arguments: [
+            ("=HYPERLINK(1)", "'=HYPERLINK(1)"), ("+1", "'+1"), ("-1", "'-1"), ("@SUM(1)", "'@SUM(1)"),
+            ("\t=1", #"'\t=1"#), ("\r=1", #"'\r=1"#), ("a\u{1b}[2J\u{7}b", #"a\u{1B}[2J\u{7}b"#), ("1=1", "1=1"),
+            ("=a,\"b\"", #""'=a,""b""""#),
+        ]
+    )
+    func cells(text: String, cell: String) {
+        var other = log
+        (other.acts, other.moves) = ([], [])
+        other.notes = [Note(text: text, app: text, at: second(1))]
+        let lines = HistorianCSV.text(other, start: 0).split(separator: "\n")
+        #expect(lines.contains(Substring("Note,string,1000,1000,\(cell),\(cell)")))
     }
 
     @Test("The summary says what was not met, and why events did not reach the app")

@@ -110,6 +110,21 @@ struct NotificationRuleTests {
         #expect(phone.shown.isEmpty)
     }
 
+    @Test("NOTE-1: a clock that can say no later time, in 2262, breaks no notification that repeats")
+    func lastTime() {
+        let clock = PhoneClock(epoch: .max - 60_000_000_000, zone: 3_600)
+        #expect(clock.nanoseconds(at: .zero.advanced(by: .seconds(61))) == .max)
+        let late = Instant.zero.advanced(by: .seconds(600))
+        #expect(clock.wall(late) == Int64.max / 1_000_000_000 + 3_600)
+        for trigger in [
+            NotificationTrigger.interval(.seconds(60), repeats: true),
+            .date(seconds: Phone.midnight, isWall: true, repeats: .day),
+            .date(seconds: Phone.midnight, isWall: false, repeats: .never),
+        ] {
+            #expect(trigger.first(from: late, by: clock) != nil)
+        }
+    }
+
     @Test("NOTE-1: what is due while the phone is shut down is shown when it is on again")
     func shutDown() {
         var phone = Phone()

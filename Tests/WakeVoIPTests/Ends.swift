@@ -61,9 +61,18 @@ final class Connection {
     }
 
     func resetPeer() {
-        var linger = linger(l_onoff: 1, l_linger: 0)
-        _ = unsafe setsockopt(peer, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+        Self.resetWhenClosed(peer)
         closePeer()
+    }
+
+    func resetApp() {
+        Self.resetWhenClosed(app)
+        closeApp()
+    }
+
+    private static func resetWhenClosed(_ number: Int32) {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        _ = unsafe setsockopt(number, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
     }
 
     func closeApp() {

@@ -6,6 +6,8 @@ struct OpenOutcomes: Codable {
     private var byApp: [[Outcome]] = []
     /// The most outcomes of one wake that wait for its end; beyond it they are written when they are answered.
     private static let limit = 256
+    /// The most callbacks that are kept of one decision.
+    static let mostCallbacks = 1_024
 
     mutating func addApp() { byApp.append([]) }
 
@@ -30,10 +32,19 @@ struct OpenOutcomes: Codable {
     }
 
     /// What no decision is behind belongs to the wake that is going on, if there is one; in the foreground there is none.
-    mutating func sent(_ callback: Outcome.Callback, for decision: DecisionID, to app: Int, inForeground: Bool) {
+    ///
+    /// - Returns: false for one that there is no room for.
+    mutating func sent(
+        _ callback: Outcome.Callback,
+        for decision: DecisionID,
+        to app: Int,
+        inForeground: Bool
+    ) -> Bool {
         let latest = inForeground ? nil : byApp[app].indices.last
-        let place = decision == .none ? latest : place(of: decision, app)
-        if let place { byApp[app][place].delivered.append(callback) }
+        guard let place = decision == .none ? latest : place(of: decision, app) else { return true }
+        guard byApp[app][place].delivered.count < Self.mostCallbacks else { return false }
+        byApp[app][place].delivered.append(callback)
+        return true
     }
 
     /// - Returns: the outcome, when nothing more is waited for: in the foreground there is no wake that would have to end.

@@ -74,8 +74,8 @@ extension ProcessAppHost {
             return WireReply(failure: WireTranslation.taskFailure(fault), granted: false)
         case .decided(nil): return WireReply(granted: true)
         case .pending(let submissions):
-            let epoch = surroundings?.view.phoneClock.epoch ?? 0
-            let tasks = submissions.prefix(WireLimits.tasksListed).map { translation.task($0, epoch: epoch) }
+            let clock = surroundings?.view.phoneClock ?? PhoneClock(epoch: 0, zone: 0)
+            let tasks = submissions.prefix(WireLimits.tasksListed).map { translation.task($0, by: clock) }
             return WireReply(tasks: Array(tasks))
         }
     }
@@ -96,13 +96,11 @@ extension WireTranslation {
     }
 
     /// A request that is pending.
-    ///
-    /// - Parameter epoch: nanoseconds since 1970 at which the run began.
-    fileprivate func task(_ submission: BackgroundTaskSubmission, epoch: Int64) -> WireTaskSubmission {
+    fileprivate func task(_ submission: BackgroundTaskSubmission, by clock: PhoneClock) -> WireTaskSubmission {
         WireTaskSubmission(
             identifier: names.text(submission.identifier),
             kind: submission.isProcessing ? .processing : .refresh,
-            earliestBegin: submission.begins.map { Double(epoch + $0.nanoseconds) / 1e9 },
+            earliestBegin: submission.begins.map { Double(clock.nanoseconds(at: $0)) / 1e9 },
             requiresExternalPower: submission.needsPower,
             requiresNetworkConnectivity: submission.needsNetwork
         )

@@ -14,6 +14,8 @@ struct ToldMeasures {
     var share: UInt32?
     /// Processor time that is written down, in nanoseconds.
     var written: Int64 = 0
+    /// Its processes that have left its control groups.
+    var strays: Set<Int32> = []
 }
 
 /// What real apps hold when they are suspended, and what they use.
@@ -21,7 +23,7 @@ extension ProcessAppHost {
     // MARK: At suspension
 
     /// Looks at a process that has just been frozen: at its locks on what is not its own (RESP-4), at what it listens on (RESP-2),
-    /// and at what it has used.
+    /// at what has left its control groups, and at what it has used.
     func measureSuspended(_ process: AppProcess, _ app: AppID) {
         // What an app keeps in its own container nobody waits for: on a phone such files are in its allowed directories.
         let locks = host.locks(of: process.key, outside: bundles[app]?.home ?? "/")
@@ -29,7 +31,16 @@ extension ProcessAppHost {
         tell(UInt16(clamping: locks.count), of: process, app, \.locks, ProcessMeasure.locks)
         let listeners = host.listeners(of: process.key)
         tell(UInt16(clamping: listeners.count), of: process, app, \.listeners, ProcessMeasure.listeners)
+        noteStrays(of: process, app)
         noteUse(of: process, app)
+    }
+
+    /// Says once of each process of the app that it has left the app's control groups.
+    func noteStrays(of process: AppProcess, _ app: AppID) {
+        for pid in host.strays(of: process.key) where process.told.strays.insert(pid).inserted {
+            let what = "its process \(pid) has left its control groups, and is not suspended with it"
+            surroundings?.note(.beside(what), of: app)
+        }
     }
 
     /// One that goes on may let go of what it held.

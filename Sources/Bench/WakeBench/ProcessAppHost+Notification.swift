@@ -52,7 +52,7 @@ extension ProcessAppHost {
         let part = all.dropFirst(Int(from)).prefix(WireLimits.notificationsListed).map { item in
             var told = translation.wire(item.notification.identifier, item.notification.content)
             told.trigger = WireTranslation.trigger(item.notification.trigger)
-            told.date = Double(clock.epoch + item.at.nanoseconds) / 1e9
+            told.date = Double(clock.nanoseconds(at: item.at)) / 1e9
             return told
         }
         let answer = WireNotifications(list: Array(part), count: UInt32(all.count), badge: view.badge(of: app))

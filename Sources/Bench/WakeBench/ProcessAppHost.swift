@@ -292,7 +292,13 @@ final class ProcessAppHost: AppHost {
         process.sendBatch()
         owners[process.key] = nil
         noteUse(of: process, app)
+        noteStrays(of: process, app)
         host.kill(process.key)
+    }
+
+    /// The run is over: says what of its apps has left their control groups.
+    func noteStrays() {
+        for app in order { if let process = processes[app] { noteStrays(of: process, app) } }
     }
 
     func stop() {

@@ -52,12 +52,16 @@ package final class Run {
     /// The instant of the first turn after a recovery: what ended with the bench before ends there, now and in every replay.
     var goesOnAt: Instant?
     var interrupted = false
-    /// When the run began, in nanoseconds since 1970.
-    private let began = WallClock.now()
+    /// When this process began it, in nanoseconds since 1970.
+    private let beganWall = WallClock.now()
     /// The same on the monotonic clock.
     private let beganMonotonic = MonotonicClock.now()
     /// How the run came to its end, be it before the bench died; nil before.
     package internal(set) var ending: RunEnding?
+    /// When the run began, in nanoseconds since 1970.
+    package var began: Int64 { ending?.began ?? beganWall }
+    /// How long it took, or has taken so far. The wall clock may jump meanwhile, so that no time is taken from it.
+    package var took: Instant.Span { ending?.took ?? .init(nanoseconds: MonotonicClock.now() - beganMonotonic) }
     /// Whether the run went on by itself, and not only as far as its journal.
     package internal(set) var hasPlayed = false
     /// Whether the run was asked to end when it already had: whoever plays several has been asked, too.
@@ -158,6 +162,7 @@ package final class Run {
         let isExact = !realTime && processes == nil && live == nil
         header = Run.header(profile, seed, exact: isExact, settings, phone: options.phoneName)
         recorder = try Run.recorder(folder, header, profile, names: names, after: journal)
+        recorder.isRolled = live != nil
         let zero = realTime ? WallClock.now() - (clock?.instant ?? .zero).nanoseconds : date.nanoseconds
         capture = try RunCapture.of(options, in: folder, start: zero)
         bench = Bench(router: Areas.router(of: scenario, profile), names: names, journal: journal.journal)
@@ -212,7 +217,7 @@ package final class Run {
         guard let path = options.junit else { return nil }
         // It may lie there.
         let isNew = try RunFolder.make(options.out)
-        do { return try LogFile(creating: path) } catch {
+        do { return try LogFile(creating: path, isShared: true) } catch {
             if isNew { unsafe rmdir(options.out) }
             throw CommandFailure(.environment, error)
         }
@@ -330,17 +335,18 @@ package final class Run {
         try bench.commit()
         noteSilence()
         noteUnnamed()
+        processes?.host.noteStrays()
         try endTrace()
         // The logs first: a run that has ended is not played on.
         for each in receiverTimes { try recorder.note(receiver: each.time, of: each.app) }
         recorder.disturbAll()
-        recorder.register(at: reached) { bench.router.registrations(of: $0) }
+        recorder.register(at: reached, isLast: true) { bench.router.registrations(of: $0) }
         try recorder.finish(at: reached)
         let ending = RunEnding(
             at: reached,
             isInterrupted: interrupted,
             began: began,
-            took: Instant.Span(nanoseconds: MonotonicClock.now() - beganMonotonic)
+            took: took
         )
         try journal.journal.end(ending)
         self.ending = ending

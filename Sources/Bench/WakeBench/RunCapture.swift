@@ -19,18 +19,23 @@ final class RunCapture {
     /// - Throws: ``CommandFailure`` with exit code 12 when one cannot be made.
     convenience init(_ formats: [TraceFormat], in folder: RunFolder, start: Int64) throws(CommandFailure) {
         let places = formats.map { ($0, Self.free("\(folder.path)/hci", ".\($0.rawValue)")) }
-        try self.init(places, start: start)
+        try self.init(places, start: start, isShared: false)
     }
 
     /// Makes files, or empties those that are there.
     ///
+    /// - Parameter isShared: whether others of the machine may read those that are made.
     /// - Throws: ``CommandFailure`` with exit code 12 when one cannot be made.
-    init(_ places: [(format: TraceFormat, path: String)], start: Int64) throws(CommandFailure) {
+    init(
+        _ places: [(format: TraceFormat, path: String)],
+        start: Int64,
+        isShared: Bool = true
+    ) throws(CommandFailure) {
         self.start = start
         var files: [(TraceFormat, LogFile)] = []
         do throws(ReportError) {
             for (format, path) in places {
-                let file = try LogFile(creating: path)
+                let file = try LogFile(creating: path, isShared: isShared)
                 try file.append(format.head)
                 files.append((format, file))
             }

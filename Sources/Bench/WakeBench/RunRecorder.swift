@@ -41,6 +41,20 @@ final class RunRecorder: BenchObserver {
     private(set) var restless: Set<Int> = []
     /// How many signposts of each app are kept.
     private var signposts: [SignpostBound] = []
+    /// Whether the logs begin anew when they have grown long, so that they need no other bound.
+    var isRolled = false
+    /// How many deeds of each app are kept: it may ask for something without end.
+    private var deeds: [LineBound] = []
+    static let mostDeeds = 65_536
+    /// How many notes of each app are kept of what it does wrong or holds.
+    private var appNotes: [LineBound] = []
+    static let mostNotes = 4_096
+    /// How many changes of what each app is registered for are written as they come; later ones once in a while.
+    private var registrations: [LineBound] = []
+    static let mostRegistrations = 1_024
+    private static let registrationPause = Instant.Span.seconds(1)
+    /// How many callbacks of each app no wake had room for.
+    private var lostCallbacks: [Int] = []
     /// Processes that ended by themselves before they had launched, the first of each app.
     private(set) var diedAtLaunch: [ExitEntry] = []
     /// When somebody reads the logs.
@@ -106,6 +120,10 @@ final class RunRecorder: BenchObserver {
         launching.append(false)
         registered.append(nil)
         signposts.append(SignpostBound(held: outcomes.held.signposts[bundle] ?? HeldSignposts()))
+        deeds.append(LineBound(most: Self.mostDeeds))
+        appNotes.append(LineBound(most: Self.mostNotes))
+        registrations.append(LineBound(most: Self.mostRegistrations))
+        lostCallbacks.append(0)
         bundles.append(bundle)
         appNames.append(name)
         real.append(isReal)
@@ -158,7 +176,10 @@ final class RunRecorder: BenchObserver {
         guard counts.count == Verdict.allCases.count, states.count <= bundles.count,
             launching.count == states.count, open.apps == states.count
         else { throw coder.fault }
-        for app in states.indices { try signposts[app].code(with: &coder) }
+        for app in states.indices {
+            try signposts[app].code(with: &coder)
+            try deeds[app].code(with: &coder)
+        }
         // Apps may have joined since.
         while states.count < bundles.count {
             states.append(.notRunning)
@@ -337,6 +358,11 @@ final class RunRecorder: BenchObserver {
 
     private func did(_ deed: Deed, _ app: AppID, _ subject: NameID, _ event: EventID) throws(ReportError) {
         let bundle = app == .none ? nil : bundles[Int(app.number)]
+        // The same when a journal is read back, so that what the file holds is known by its number.
+        if app != .none, !isRolled, !deeds[Int(app.number)].admits() {
+            if deeds[Int(app.number)].lost == 1 { tellBound(deeds[Int(app.number)], "deeds", of: app) }
+            return
+        }
         let entry = DeedEntry(deed: deed, at: now, app: bundle, subject: names.text(subject), event: event)
         if !deed.row.isEveryday { tell(Timeline.Row(at: now, app: bundle, what: entry.text)) }
         if isReplaying { replayedDeeds += 1 }
@@ -389,7 +415,12 @@ final class RunRecorder: BenchObserver {
         case .greeted(let spawn): open.greeted(after: spawn, of: number)
         case .sent(let callback, let value, let decision): sent(callback, value, decision, number)
         case .answered(let decision): answered(decision, number)
-        case .fault(let what), .held(let what), .beside(let what): note(what, of: app)
+        case .fault(let what), .held(let what), .beside(let what):
+            guard isRolled || appNotes[number].admits() else {
+                if appNotes[number].lost == 1 { tellBound(appNotes[number], "notes", of: app) }
+                return
+            }
+            note(what, of: app)
         case .used(let pid, let processor, let footprint):
             let entry = UsageEntry(
                 app: bundles[number],
@@ -422,16 +453,40 @@ final class RunRecorder: BenchObserver {
         keep { () throws(ReportError) in signposts[number].keeps(bytes: try outcomes.appendMeasured(entry)) }
     }
 
-    private func noteLostSignposts() {
-        for (number, bound) in signposts.enumerated() where bound.lost > 0 {
-            let text = "\(bound.lost) signposts after the first \(bound.kept.count) were not kept"
-            note(text, of: AppID(UInt32(number)))
+    /// Says that an app has made all the lines of a kind that the run keeps.
+    private func tellBound(_ bound: LineBound, _ what: String, of app: AppID) {
+        noteOnce("has \(bound.kept) \(what); later ones are not kept", of: app)
+    }
+
+    private func tellHaste(of app: AppID) {
+        let what = "has changed what it is registered for \(Self.mostRegistrations) times in quick succession"
+        noteOnce("\(what); from here on that is written once a second at most", of: app)
+    }
+
+    /// Says at the end how much of what apps did is not in the logs.
+    private func noteLost() {
+        for number in bundles.indices {
+            let marks = signposts[number]
+            let lost = [
+                (marks.lost, "signposts after the first \(marks.kept.count)"),
+                (deeds[number].lost, "deeds after the first \(Self.mostDeeds)"),
+                (appNotes[number].lost, "notes after the first \(Self.mostNotes)"),
+                (lostCallbacks[number], "callbacks after the first \(OpenOutcomes.mostCallbacks) of a wake"),
+            ]
+            for (count, what) in lost where count > 0 {
+                noteOnce("\(count) \(what) were not kept", of: AppID(UInt32(number)))
+            }
         }
+    }
+
+    /// Writes down a line about an app, unless the file has it from before the bench died.
+    private func noteOnce(_ text: String, of app: AppID) {
+        if !outcomes.claim(.note(text, app: bundles[Int(app.number)])) { note(text, of: app) }
     }
 
     private func sent(_ callback: String, _ value: [UInt8]?, _ decision: DecisionID, _ app: Int) {
         let entry = Outcome.Callback(name: callback, at: now, value: value?.hexadecimal)
-        open.sent(entry, for: decision, to: app, inForeground: isInForeground(app))
+        if !open.sent(entry, for: decision, to: app, inForeground: isInForeground(app)) { lostCallbacks[app] += 1 }
     }
 
     private func answered(_ decision: DecisionID, _ app: Int) {
@@ -477,17 +532,27 @@ final class RunRecorder: BenchObserver {
     }
 
     /// Writes down what apps are registered for, where that has changed.
-    func register(at instant: Instant, _ kept: (AppID) -> [KeptRegistration]) {
+    ///
+    /// - Parameter isLast: whether the run is over, so that what changed lately is not put off.
+    func register(at instant: Instant, isLast: Bool = false, _ kept: (AppID) -> [KeptRegistration]) {
+        var putOff: Set<Int> = []
         for number in restless.sorted() {
             let entries = kept(AppID(UInt32(number))).map {
                 RegistrationEntry.Kept(via: $0.via.word, subject: names.text($0.subject), since: $0.since)
             }
             guard registered[number]?.kept != entries else { continue }
+            let latest = registered[number]?.at ?? instant
+            let isPutOff = !isLast && !isRolled && instant < latest.advanced(by: Self.registrationPause)
+            guard !isPutOff || registrations[number].admits() else {
+                putOff.insert(number)
+                if registrations[number].lost == 1 { tellHaste(of: AppID(UInt32(number))) }
+                continue
+            }
             let entry = RegistrationEntry(app: bundles[number], at: instant, kept: entries)
             registered[number] = entry
             keep { () throws(ReportError) in try outcomes.append(entry) }
         }
-        restless.removeAll()
+        restless = putOff
     }
 
     /// Writes out what is buffered.
@@ -510,7 +575,7 @@ final class RunRecorder: BenchObserver {
     /// The run is over at an instant of its clock: the wakes that go on are closed as they stand.
     func finish(at end: Instant) throws(ReportError) {
         if let failure { throw failure }
-        noteLostSignposts()
+        noteLost()
         tellFollower()
         if !outcomes.held.ended { try outcomes.append(EndEntry(at: end)) }
         for app in bundles.indices {

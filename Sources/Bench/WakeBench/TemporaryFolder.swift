@@ -37,7 +37,7 @@ final class TemporaryFolder {
     /// Writes a file, and makes the folders on the way to it.
     static func write(_ text: String, to path: String) throws(CommandFailure) {
         if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try RunFolder.make(String(path[..<slash])) }
-        do throws(ReportError) { try LogFile(creating: path).write(text) } catch {
+        do throws(ReportError) { try LogFile(creating: path, isShared: true).write(text) } catch {
             throw CommandFailure(.environment, error)
         }
     }

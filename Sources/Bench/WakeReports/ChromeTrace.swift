@@ -8,9 +8,16 @@ import WakeModel
 package enum ChromeTrace {
     /// Makes a file at `path`, in place of one that is there.
     ///
-    /// - Parameter began: when the run began, in nanoseconds since 1970; 0 when that is not known.
-    package static func save(_ log: RunLog, to path: String, began: Int64 = 0) throws(ReportError) {
-        let file = try LogFile(creating: path)
+    /// - Parameters:
+    ///   - began: when the run began, in nanoseconds since 1970; 0 when that is not known.
+    ///   - isShared: whether others of the machine may read one that is made.
+    package static func save(
+        _ log: RunLog,
+        to path: String,
+        began: Int64 = 0,
+        isShared: Bool = false
+    ) throws(ReportError) {
+        let file = try LogFile(creating: path, isShared: isShared)
         var writer = TraceWriter(log.header, began: began, file: file)
         write(log, &writer)
         if let failure = writer.failure { throw failure }

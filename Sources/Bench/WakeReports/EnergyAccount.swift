@@ -155,11 +155,12 @@ package struct EnergyAccount: Sendable {
         ]
     }
 
-    private static func seconds(_ span: Instant.Span) -> Double { Double(span.milliseconds) / 1_000 }
+    /// None where the times of a log go back.
+    private static func seconds(_ span: Instant.Span) -> Double { Double(max(0, span.milliseconds)) / 1_000 }
 
-    /// With three places.
+    /// With three places; of more than can be is as much as a number can say.
     private static func joules(_ millijoules: Double) -> String {
-        let whole = Int64(millijoules.rounded())
+        let whole = Int64(exactly: millijoules.rounded()) ?? .max
         let rest = String(whole % 1_000)
         return "\(whole / 1_000)." + String(repeating: "0", count: 3 - rest.count) + rest
     }

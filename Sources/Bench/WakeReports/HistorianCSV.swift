@@ -3,7 +3,7 @@ import WakeModel
 /// A run in the columns of Battery Historian: `metric,type,start_time,end_time,value,opt`, times in milliseconds since 1970.
 ///
 /// A metric's type is `string`, `bool`, `int` or `service`; a moment starts and ends at one time. In `opt` is what the row is about:
-/// the app, the device, or the decision.
+/// the app, the device, or the decision. No cell is a formula to a spreadsheet, nor anything that a terminal would obey.
 package enum HistorianCSV {
     /// - Parameter start: when the run began, in nanoseconds since 1970.
     package static func text(_ log: RunLog, start: Int64) -> String {
@@ -32,14 +32,19 @@ package enum HistorianCSV {
             _ value: String,
             _ opt: String = ""
         ) {
-            let cells = [metric, type, time(from), time(to ?? from), value, opt]
-            text += cells.map(Self.cell).joined(separator: ",") + "\n"
+            // A row ends no earlier than it begins, also where the times of a log go back.
+            let cells = [metric, type, time(from), time(max(from, to ?? from)), Self.cell(value), Self.cell(opt)]
+            text += cells.joined(separator: ",") + "\n"
         }
 
-        /// As RFC 4180 has it.
+        /// What apps, devices and notes say, in quotes where RFC 4180 asks for them. A spreadsheet takes what begins with one of
+        /// these signs for a formula, which the apostrophe makes a text.
         private static func cell(_ text: String) -> String {
-            text.contains { $0 == "," || $0 == "\"" || $0.isNewline }
-                ? "\"" + text.replacing("\"", with: "\"\"") + "\"" : text
+            let isFormula = text.unicodeScalars.first.map { "=+-@\t\r".unicodeScalars.contains($0) } ?? false
+            let shown = (isFormula ? "'" : "") + TerminalText.escaped(text)
+            guard shown.unicodeScalars.contains(where: { $0 == "," || $0 == "\"" }) else { return shown }
+            let parts = shown.unicodeScalars.split(separator: "\"", omittingEmptySubsequences: false)
+            return "\"" + parts.map { String($0) }.joined(separator: "\"\"") + "\""
         }
     }
 

@@ -104,8 +104,9 @@ struct LineBuffer {
 
     /// Appends the machine's time of day, in nanoseconds since 1970: `2026-11-21T04:00:11.120Z`.
     mutating func append(wall nanoseconds: Int64) {
-        let seconds = nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : (nanoseconds - 999_999_999) / 1_000_000_000
-        let milliseconds = UInt64((nanoseconds - seconds * 1_000_000_000) / 1_000_000)
+        let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let seconds = rest < 0 ? whole - 1 : whole
+        let milliseconds = UInt64((rest < 0 ? rest + 1_000_000_000 : rest) / 1_000_000)
         if seconds != wallSecond {
             wallText.removeAll(keepingCapacity: true)
             wallSecond = seconds

@@ -84,9 +84,12 @@ package final class LogFile {
     private var settled = 0
 
     /// Makes the file, or empties it; a link in its place is not followed.
-    package init(creating path: String) throws(ReportError) {
+    ///
+    /// - Parameter isShared: whether others of the machine may read one that is made, as far as the umask lets them. What apps
+    ///   got is their user's alone.
+    package init(creating path: String, isShared: Bool = false) throws(ReportError) {
         self.path = path
-        descriptor = Self.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC)
+        descriptor = Self.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, isShared ? 0o644 : 0o600)
         guard descriptor >= 0 else { throw ReportError.making(path: path) }
     }
 
@@ -115,8 +118,8 @@ package final class LogFile {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    private static func open(_ path: String, _ flags: Int32) -> Int32 {
-        unsafe Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o644)
+    private static func open(_ path: String, _ flags: Int32, _ mode: mode_t = 0) -> Int32 {
+        unsafe Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK, mode)
     }
 
     /// Writes bytes at the end of the file.

@@ -164,7 +164,7 @@ package struct TimelineSVG {
     }
 
     private mutating func drawLocked(from start: Instant, to end: Instant) {
-        let x = Int(scale.x(start))
+        let (x, end) = (Int(scale.x(start)), max(start, end))
         rect(
             "locked",
             x: Self.left + x,
@@ -259,7 +259,8 @@ package struct TimelineSVG {
             case .active, .inactive: part = [0, 0, 1]
             default: part = [0, 1, 0]
             }
-            let end = place + 1 < moves.count ? moves[place + 1].at : log.end
+            // A state lasts for no time where the times of a log go back.
+            let end = max(move.at, place + 1 < moves.count ? moves[place + 1].at : log.end)
             let (from, to) = (Double(move.at.nanoseconds) / scale.span, Double(end.nanoseconds) / scale.span)
             let last = scale.columns - 1
             for column in min(Int(from), last)...min(Int(to), last) {

@@ -93,8 +93,8 @@ enum DeviceCommand {
             let read = try ImportCommand.read(file, reading)
             if let damage = read.damageLine { Output.complain("\(damage); what stands before it is checked") }
         }
-        guard let device = try ImportCommand.choose(reading, address), let start = reading.first else {
-            throw CommandFailure(.invalidFile, "\(files[0]): no device in what was read")
+        guard let device = try ImportCommand.choose(reading, address, in: files), let start = reading.first else {
+            throw CommandFailure(.invalidFile, "\(ImportCommand.named(files)): no Bluetooth device")
         }
         let check = CaptureCheck(device, start: start, files: files)
         report.add(device.addressText ?? "the device", check.findings, unjudged: check.unjudged)

@@ -77,10 +77,11 @@ enum ExportCommand {
         to out: String?
     ) throws(CommandFailure) -> String? {
         let path = out ?? form.file(of: folder)
+        let isShared = out != nil || form == .junit
         if form == .trace {
             // It may be larger than memory: it goes to a file piece by piece.
             guard path != "-" else { throw CommandFailure(.usage, "the trace goes to a file", hint: "give -O FILE") }
-            do { try ChromeTrace.save(log, to: path, began: results?.began ?? 0) } catch {
+            do { try ChromeTrace.save(log, to: path, began: results?.began ?? 0, isShared: isShared) } catch {
                 throw CommandFailure(.environment, error)
             }
         } else {
@@ -89,7 +90,7 @@ enum ExportCommand {
                 print(text, terminator: "")
                 return nil
             }
-            try RunPages.save(text, path)
+            try RunPages.save(text, path, isShared: isShared)
         }
         return path
     }

@@ -44,7 +44,8 @@ import WakeDevices
 
     /// - Throws: ``CommandFailure`` when not all of it could be written.
     func end() throws(CommandFailure) {
-        if let failure { throw CommandFailure(.internal, "\(path): cannot be written (\(failure))") }
+        guard let failure else { return }
+        throw CommandFailure(.environment, "\(path): cannot be written (\(failure))", hint: "make room there")
     }
 }
 

@@ -9,7 +9,7 @@ extension ImportCommand {
         let address = try arguments.value("--address").map(address)
         let pace = try pace(arguments)
         var summary = try summary(arguments.rest, CaptureReading(only: address))
-        var device = try choose(summary.reading, address)
+        var device = try choose(summary.reading, address, in: arguments.rest)
         var known: BluetoothPeripheral?
         if let file = arguments.value("--table"), let found = device {
             let table = try table(file, found)
@@ -140,7 +140,8 @@ extension ImportCommand {
     /// The device that was named, or the one with the most GATT traffic; nil when nothing can be made a device of.
     static func choose(
         _ reading: CaptureReading,
-        _ address: UInt64?
+        _ address: UInt64?,
+        in files: [String]
     ) throws(CommandFailure) -> CapturedDevice? {
         let devices = reading.devices
         guard let address else { return devices.first }
@@ -148,14 +149,15 @@ extension ImportCommand {
         let seen = devices.prefix(8).compactMap(\.addressText).joined(separator: ", ")
         throw CommandFailure(
             .notFound,
-            "no device with this address in the capture",
-            hint: seen.isEmpty ? "it shows no device at all" : "it shows \(seen)"
+            "\(named(files)): no device with this address",
+            hint: seen.isEmpty ? "no device at all is shown" : "shown are \(seen)"
         )
     }
 
     static func write(_ summary: ImportSummary, to out: String) throws(CommandFailure) -> String {
         guard let lift = summary.lift else {
-            throw CommandFailure(.invalidFile, "no Bluetooth device in what was read", hint: "see it without --out")
+            let files = summary.files.map(\.path)
+            throw CommandFailure(.invalidFile, "\(named(files)): no Bluetooth device", hint: "see it without --out")
         }
         try write(lift.peripheral.text(comments: summary.comments), to: out)
         return out

@@ -35,7 +35,7 @@ extension ImportCommand {
         try imported.choose(place, pace)
         if let out {
             guard let lift = imported.lift else {
-                throw CommandFailure(.invalidFile, "no SIP in what was read", hint: "see it without --out")
+                throw CommandFailure(.invalidFile, "\(named(files)): no SIP", hint: "see it without --out")
             }
             try write(lift.server.text(comments: imported.comments), to: out)
             imported.written = out
@@ -82,8 +82,8 @@ private struct ImportedCalls {
             let seen = Set(calls.prefix(8).flatMap(\.ends).map(\.text)).sorted().joined(separator: ", ")
             throw CommandFailure(
                 .notFound,
-                "nobody at this address speaks SIP in the capture",
-                hint: seen.isEmpty ? "nobody does at all" : "it shows \(seen)"
+                "\(ImportCommand.named(files.map(\.path))): nobody at this address speaks SIP",
+                hint: seen.isEmpty ? "nobody does at all" : "shown are \(seen)"
             )
         }
     }

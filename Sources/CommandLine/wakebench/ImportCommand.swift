@@ -84,10 +84,22 @@ enum ImportCommand {
     }
 
     /// Writes a file whole, or not at all.
+    ///
+    /// - Throws: ``CommandFailure`` with exit code 12: the system refuses, or there is no room.
     static func write(_ text: String, to path: String) throws(CommandFailure) {
         do { try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic) } catch {
-            throw CommandFailure(.internal, "\(path): cannot be written (\(error.localizedDescription))")
+            let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace
+            throw CommandFailure(
+                .environment,
+                isFull ? "\(path): no space left" : "\(path): cannot be written (\(error.localizedDescription))",
+                hint: isFull ? "free some space there, or give another file" : "give another file"
+            )
         }
+    }
+
+    /// The files that were read, for a message about what they show together.
+    static func named(_ files: [String]) -> String {
+        files.count == 1 ? files[0] : files.isEmpty ? "no file" : "\(files[0]) and \(files.count - 1) more"
     }
 
     /// What was made of files, for people and for programs.

@@ -1,4 +1,3 @@
-import Foundation
 import WakeBench
 import WakeDevices
 import WakeModel
@@ -16,7 +15,7 @@ enum RunPages {
     }
 
     static func writeJUnit(_ results: RunResults, _ header: LogHeader? = nil, to path: String) throws(CommandFailure) {
-        try save(Array(JUnitReport.text(results, header: header).utf8), path)
+        try save(Array(JUnitReport.text(results, header: header).utf8), path, isShared: true)
     }
 
     /// The logs of a run folder.
@@ -46,10 +45,14 @@ enum RunPages {
         do { return try RunResults(folder: folder.path) } catch { throw CommandFailure(.invalidFile, error) }
     }
 
-    static func save(_ text: String, _ path: String) throws(CommandFailure) { try save(Array(text.utf8), path) }
+    /// - Parameter isShared: whether others of the machine may read one that is made: what build servers read, and what is wanted
+    ///   at a place of the user's own.
+    static func save(_ text: String, _ path: String, isShared: Bool = false) throws(CommandFailure) {
+        try save(Array(text.utf8), path, isShared: isShared)
+    }
 
-    static func save(_ bytes: [UInt8], _ path: String) throws(CommandFailure) {
-        do throws(ReportError) { try LogFile(creating: path).write(bytes) } catch {
+    static func save(_ bytes: [UInt8], _ path: String, isShared: Bool = false) throws(CommandFailure) {
+        do throws(ReportError) { try LogFile(creating: path, isShared: isShared).write(bytes) } catch {
             throw CommandFailure(.environment, error)
         }
     }
@@ -62,15 +65,13 @@ enum RunPages {
     static func results(
         _ run: Run,
         _ failure: CommandFailure?,
-        began: Date,
         nearest: NearestDecisions? = nil
     ) -> RunResults {
-        let took = Date().timeIntervalSince(began)
         var results = RunResults(
             title: run.scenario.name,
             file: fileName(run.scenario.file),
-            began: run.ending?.began ?? nanoseconds(began),
-            took: run.ending?.took ?? .milliseconds(Int64(took * 1_000)),
+            began: run.began,
+            took: run.took,
             end: run.reached
         )
         results.decisions = Int64(run.verdicts.reduce(0, +))
@@ -98,19 +99,18 @@ enum RunPages {
     }
 
     /// The results of a run that could not begin, such as one of a scenario that cannot be read.
-    static func results(of options: RunOptions, _ failure: CommandFailure, began: Date) -> RunResults {
+    ///
+    /// - Parameter began: when that was tried, in nanoseconds since 1970.
+    static func results(of options: RunOptions, _ failure: CommandFailure, began: Int64) -> RunResults {
         let scenario = try? Scenario.load(file: options.scenario, searchFolders: options.appFolders)
         let file = fileName(options.scenario)
         return RunResults(
             title: scenario?.name ?? file.split(separator: ".").first.map(String.init) ?? file,
             file: file,
-            began: nanoseconds(began),
+            began: began,
             fault: RunResults.Fault(kind: failure.code.word, message: failure.line)
         )
     }
 
     private static func fileName(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
-
-    /// Since 1970, to the millisecond.
-    private static func nanoseconds(_ date: Date) -> Int64 { Int64(date.timeIntervalSince1970 * 1_000) * 1_000_000 }
 }

@@ -2,6 +2,7 @@ import Foundation
 import WakeBench
 import WakeModel
 import WakeReports
+import WakeSystem
 
 /// Plays a run and says what came of it.
 enum RunReport {
@@ -11,7 +12,7 @@ enum RunReport {
         json: Bool,
         follow: Bool
     ) throws(CommandFailure) -> ExitCode {
-        let began = Date()
+        let began = WallClock.now()
         let run: Run
         do { run = try Run(options) } catch {
             // Whatever becomes of the file, this is what stopped the run.
@@ -30,7 +31,7 @@ enum RunReport {
             failure = try execute(run, console, follows: follows)
         } catch {
             // What stopped the bench itself is told where build servers look, as far as there is room.
-            let results = RunPages.results(run, error, began: began)
+            let results = RunPages.results(run, error)
             try? results.save(to: run.folder.path)
             try? RunPages.writeJUnit(results, run.header, to: run.folder.junit)
             try? run.junit?.write(JUnitReport.text(results, header: run.header))
@@ -44,7 +45,7 @@ enum RunReport {
         for line in run.captureLosses { Output.complain("note: \(line)") }
         let decisions = run.verdicts.reduce(0, +)
         let log = try decisions <= wholeReportLimit ? RunPages.log(run.folder) : nil
-        failure = try finish(run, log, failure, began: began)
+        failure = try finish(run, log, failure)
         let met = run.driver.judgements.allSatisfy(\.met)
         if json {
             print(object(run, decisions, failure, good: met && failure == nil))
@@ -61,15 +62,14 @@ enum RunReport {
     private static func finish(
         _ run: Run,
         _ log: RunLog?,
-        _ failure: CommandFailure?,
-        began: Date
+        _ failure: CommandFailure?
     ) throws(CommandFailure) -> CommandFailure? {
         // Whoever interrupts a run waits for its end, and not for a log of any length to be searched.
         let isInterrupted = failure?.code == .interrupted
         let isMissed = !isInterrupted && (failure != nil || !run.driver.judgements.allSatisfy(\.met))
         let searched = try isMissed && log == nil ? RunPages.log(run.folder) : log
         let nearest = isMissed ? searched.map(NearestDecisions.init) : nil
-        let results = RunPages.results(run, failure, began: began, nearest: nearest)
+        let results = RunPages.results(run, failure, nearest: nearest)
         do { try results.save(to: run.folder.path) } catch { throw CommandFailure(.environment, error) }
         if let log { try RunPages.write(run.folder, log, results) }
         let header = log?.header ?? run.header

@@ -118,8 +118,8 @@ enum SuiteCommand {
         junit: String?
     ) throws(CommandFailure) {
         let text = JUnitReport.text(suite)
-        try RunPages.save(text, folder.junit)
-        if let junit { try RunPages.save(text, junit) }
+        try RunPages.save(text, folder.junit, isShared: true)
+        if let junit { try RunPages.save(text, junit, isShared: true) }
         try RunPages.save(SuitePage.text(suite), folder.path + "/" + SuitePage.name)
         try RunPages.save(suite.json + [0x0a], folder.path + "/" + SuiteResults.name)
     }

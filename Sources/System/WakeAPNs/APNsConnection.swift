@@ -24,6 +24,8 @@ final class APNsConnection {
     private let descriptor: Descriptor
     private let desk: APNsDesk
     private let channel: TLSChannel?
+    /// Who is at the other end, where it is one who may not push.
+    private let stranger: APNsStranger?
     /// It is over; called once.
     private let closed: () -> Void
     private var state: State
@@ -41,11 +43,14 @@ final class APNsConnection {
     private var hasLateAnswers = false
     private var interests: Readiness = .readable
 
-    /// - Parameter channel: TLS; nil for none.
+    /// - Parameters:
+    ///   - channel: TLS; nil for none.
+    ///   - stranger: who is at the other end, where it is one who may not push.
     init(
         _ descriptor: consuming Descriptor,
         _ desk: APNsDesk,
         channel: TLSChannel?,
+        stranger: APNsStranger?,
         on loop: EventLoop,
         closed: @escaping () -> Void
     ) throws(SystemError) {
@@ -53,6 +58,7 @@ final class APNsConnection {
         self.descriptor = descriptor
         self.desk = desk
         self.channel = channel
+        self.stranger = stranger
         self.closed = closed
         state = .beginning
         if channel == nil { talk(certificate: nil) }
@@ -62,7 +68,7 @@ final class APNsConnection {
     }
 
     private func talk(certificate: ClientCertificate?) {
-        let conversation = APNsConversation(desk, certificate: certificate, at: begunAt)
+        let conversation = APNsConversation(desk, certificate: certificate, stranger: stranger, at: begunAt)
         conversation.answeredLater = { [unowned self] in
             guard !hasLateAnswers else { return }
             hasLateAnswers = true
@@ -83,6 +89,18 @@ final class APNsConnection {
 
     var isClosed: Bool {
         if case .closed = state { true } else { false }
+    }
+
+    /// Whether it is of one who may not push.
+    var isStrangers: Bool { stranger != nil }
+
+    /// Whether nothing is lost with it: HTTP/2 has not begun, or all is said.
+    var mayGiveWay: Bool {
+        switch state {
+        case .beginning, .ending: true
+        case .talking(let conversation): !conversation.hasBegun
+        case .closed: false
+        }
     }
 
     /// Says what there is to say, as far as the socket takes it, and ends.
@@ -244,19 +262,22 @@ final class APNsConnection {
     private var deadline: Int64 {
         let reading = output.isEmpty ? Int64.max : writtenAt + desk.limits.reading.nanoseconds
         switch state {
-        case .beginning: return min(reading, begunAt + desk.limits.beginning.nanoseconds)
-        case .talking(let conversation): return min(reading, conversation.nextDeadline ?? .max)
-        case .ending(let until): return until
+        case .beginning: return min(reading, begunAt + desk.limits.beginning.nanoseconds, lastMoment)
+        case .talking(let conversation): return min(reading, conversation.nextDeadline ?? .max, lastMoment)
+        case .ending(let until): return min(until, lastMoment)
         case .closed: return .max
         }
     }
+
+    /// When it is closed whatever is being said.
+    private var lastMoment: Int64 { stranger == nil ? .max : begunAt + desk.limits.stranger.nanoseconds }
 
     /// The timer went off, perhaps for what has been done meanwhile.
     private func timeReached() {
         armedFor = .max
         let now = MonotonicClock.now()
         guard deadline <= now else { return settle() }
-        guard output.isEmpty || now < writtenAt + desk.limits.reading.nanoseconds,
+        guard now < lastMoment, output.isEmpty || now < writtenAt + desk.limits.reading.nanoseconds,
             case .talking(let conversation) = state, conversation.timeReached(now)
         else { return close() }
         flush()

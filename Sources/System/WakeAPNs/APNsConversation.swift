@@ -3,6 +3,8 @@ package final class APNsConversation {
     private let desk: APNsDesk
     private let session: HTTP2Session
     private var trust: ProviderTrust
+    /// Who asks, where it is one who may not push.
+    private let stranger: APNsStranger?
     private var hasAllStreams: Bool
     private var isLeaving = false
     /// Whether requests are being heard: who called has the answers that come meanwhile sent.
@@ -15,9 +17,16 @@ package final class APNsConversation {
 
     /// - Parameters:
     ///   - certificate: the one that the client showed.
+    ///   - stranger: who asks, where it is one who may not push: each request is refused.
     ///   - now: nanoseconds, here and elsewhere on a clock that does not jump.
-    package init(_ desk: APNsDesk, certificate: ClientCertificate? = nil, at now: Int64) {
+    package init(
+        _ desk: APNsDesk,
+        certificate: ClientCertificate? = nil,
+        stranger: APNsStranger? = nil,
+        at now: Int64
+    ) {
         self.desk = desk
+        self.stranger = stranger
         let key = desk.key
         trust = ProviderTrust(certificate: certificate, isSigned: key.map { key in { key.isSigned($0) } })
         let untrusted = trust.isTrusted ? nil : desk.limits.untrustedStreams
@@ -40,6 +49,9 @@ package final class APNsConversation {
 
     /// Nothing more is to be said once the output is taken.
     package var isOver: Bool { session.isOver }
+
+    /// Whether the client speaks HTTP/2.
+    var hasBegun: Bool { session.hasBegun }
 
     /// Tells the client that the server ends: requests that it has begun are answered with it, and it begins no more.
     package func shutDown() { leave(.shutdown) }
@@ -67,12 +79,23 @@ package final class APNsConversation {
         let check = RequestCheck(request.head, body: request.body)
         let id = check.id(desk.makeID)
         let stream = request.stream
+        if let stranger { return refuse(stranger, id, on: stream) }
         if request.isLate { return say(.refused(.idleTimeout), id, on: stream) }
         if isLeaving { return say(.refused(.shutdown), id, on: stream) }
         do throws(APNsReason) {
             let push = try check.notification(id: id, trust: &trust, at: desk.clock())
             desk.answer(push) { [weak self] in self?.say($0, id, on: stream) }
         } catch { say(.refused(error), id, on: stream) }
+    }
+
+    /// One who may not push has the reason, and that is all.
+    private func refuse(_ stranger: APNsStranger, _ id: String, on stream: Int32) {
+        desk.counts.requests += 1
+        let body = APNsDesk.body(.forbidden, message: desk.refusal(of: stranger))
+        let fields = [RequestHead.Field("apns-id", id)]
+        session.answer(stream, status: APNsReason.forbidden.status, fields: fields, body: body)
+        leave(.forbidden)
+        desk.strangerRefused(stranger)
     }
 
     private func say(_ answer: APNsAnswer, _ id: String, on stream: Int32) {

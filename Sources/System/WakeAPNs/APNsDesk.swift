@@ -1,3 +1,4 @@
+import Glibc
 import WakeJSON
 
 /// How long clients are waited for, and how much they may have at once.
@@ -8,8 +9,13 @@ package struct APNsLimits: Sendable {
     /// post a request with a valid authentication token". Nil holds nobody to it, since libnghttp2 refuses what a client sends
     /// before it has read of the limit, and clients that do well with Apple's servers do not try that again.
     package var untrustedStreams: Int?
-    /// Connections at once; one more is closed at once.
+    /// Connections at once of those who may push. For one more the oldest gives way of those that have not spoken HTTP/2 yet, or
+    /// are over; where there is none, the new one is closed at once.
     package var connections = 64
+    /// The same of those who may not, who get no more than the reason.
+    package var strangers = 4
+    /// How long a connection of one who may not push stays.
+    package var stranger = Duration.seconds(5)
     /// Until a connection has spoken TLS and HTTP/2.
     package var beginning = Duration.seconds(10)
     /// Until a request that was begun is whole.
@@ -24,6 +30,13 @@ package struct APNsLimits: Sendable {
     package init() {}
 }
 
+/// Who is at the other end of a connection and may not push.
+package enum APNsStranger: Hashable, Sendable {
+    case user(UInt32)
+    /// The kernel does not say whose the connection is.
+    case unknown
+}
+
 /// What the connections of a server share: who answers, by which clock, and what was counted.
 package final class APNsDesk {
     /// What came since the start.
@@ -34,7 +47,7 @@ package final class APNsDesk {
         package var accepted = 0
         /// Connections, those that were closed at once not among them.
         package var connections = 0
-        /// Connections that were one too many.
+        /// Connections that were one too many, or gave way to another.
         package var turnedAway = 0
     }
 
@@ -47,10 +60,18 @@ package final class APNsDesk {
     let makeID: () -> String
     /// Answers a push, at once or later.
     let answer: (PushNotification, _ reply: @escaping (APNsAnswer) -> Void) -> Void
+    /// The user whose bench it is: only this one and root may push.
+    package let owner: UInt32
+    /// Whose a connection is, by the descriptor of this end; nil where that cannot be found.
+    let user: (Int32) -> UInt32?
+    /// A push was refused because of who asked.
+    package var strangerRefused: (APNsStranger) -> Void = { _ in }
     package internal(set) var counts = Counts()
 
     /// - Parameters:
     ///   - key: with what the signatures of provider tokens are checked; nil leaves them unchecked.
+    ///   - owner: the user whose bench it is; nil for that of this process.
+    ///   - user: whose a connection is, by the descriptor of this end; nil for what the kernel says.
     ///   - clock: seconds since 1970, for the age of tokens and certificates.
     ///   - makeID: a new UUID in its canonical form, for pushes that have none.
     ///   - answer: says what becomes of a push by calling `reply` once, whenever that is known; it is called in the order in which the
@@ -58,19 +79,39 @@ package final class APNsDesk {
     package init(
         limits: APNsLimits = APNsLimits(),
         key: ProviderKey? = nil,
+        owner: UInt32? = nil,
+        user: ((Int32) -> UInt32?)? = nil,
         clock: @escaping () -> Int64,
         makeID: @escaping () -> String,
         answer: @escaping (PushNotification, _ reply: @escaping (APNsAnswer) -> Void) -> Void
     ) {
         self.limits = limits
         self.key = key
+        self.owner = owner ?? geteuid()
+        self.user = user ?? { TCPEnd.user(connectedTo: $0) }
         self.clock = clock
         self.makeID = makeID
         self.answer = answer
     }
 
+    /// Who is at the other end of a connection; nil for one who may push.
+    func stranger(at connection: Int32) -> APNsStranger? {
+        guard let user = user(connection) else { return .unknown }
+        return user == owner || user == 0 ? nil : .user(user)
+    }
+
+    /// Why a push is refused because of who asks.
+    func refusal(of stranger: APNsStranger) -> String {
+        switch stranger {
+        case .user: "this bench is user \(owner)'s, and not yours"
+        case .unknown: "this bench is user \(owner)'s, and whose this connection is cannot be found"
+        }
+    }
+
     /// `{"reason":"Unregistered","timestamp":1454402113}`
-    static func body(_ reason: APNsReason, timestamp: Int64? = nil) -> [UInt8] {
+    ///
+    /// - Parameter message: says more; none of Apple's answers has it.
+    static func body(_ reason: APNsReason, timestamp: Int64? = nil, message: String? = nil) -> [UInt8] {
         var writer = JSONWriter()
         writer.openObject()
         writer.key("reason")
@@ -78,6 +119,10 @@ package final class APNsDesk {
         if let timestamp {
             writer.key("timestamp")
             writer.integer(timestamp)
+        }
+        if let message {
+            writer.key("message")
+            writer.string(message)
         }
         writer.closeObject()
         return writer.bytes

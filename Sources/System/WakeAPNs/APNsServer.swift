@@ -2,7 +2,8 @@ import WakeSystem
 
 /// A provider endpoint of APNs on this machine: HTTP/2 over TLS, or without it, on 127.0.0.1 and ::1 alone.
 ///
-/// It knows the form of a push and who may ask for one. What becomes of it is its owner's to say, at once or later.
+/// It knows the form of a push and who may ask for one: the user whose bench it is, and root. What becomes of it is its owner's
+/// to say, at once or later.
 package final class APNsServer {
     /// How clients reach it.
     package enum Security: Equatable, Sendable {
@@ -52,7 +53,8 @@ package final class APNsServer {
     }
 
     private func accept(_ descriptor: consuming Descriptor) {
-        guard connections.count < desk.limits.connections else {
+        let stranger = desk.stranger(at: descriptor.number)
+        guard hasPlace(forStranger: stranger != nil) else {
             desk.counts.turnedAway += 1
             return
         }
@@ -60,7 +62,13 @@ package final class APNsServer {
         next += 1
         do {
             let channel = try context.map { try TLSChannel($0) }
-            let connection = try APNsConnection(descriptor, desk, channel: channel, on: loop) { [weak self] in
+            let connection = try APNsConnection(
+                descriptor,
+                desk,
+                channel: channel,
+                stranger: stranger,
+                on: loop
+            ) { [weak self] in
                 self?.connections[number] = nil
             }
             desk.counts.connections += 1
@@ -69,5 +77,17 @@ package final class APNsServer {
             // For want of memory or of descriptors: the client finds the connection closed.
             desk.counts.turnedAway += 1
         }
+    }
+
+    /// Whether there is a place for one connection more. Those of strangers have a few of their own, so that they take none from
+    /// those who may push.
+    private func hasPlace(forStranger isStranger: Bool) -> Bool {
+        let limit = isStranger ? desk.limits.strangers : desk.limits.connections
+        let others = connections.filter { $0.value.isStrangers == isStranger }
+        guard others.count >= limit else { return true }
+        guard let oldest = others.filter({ $0.value.mayGiveWay }).keys.min() else { return false }
+        connections[oldest]?.close()
+        desk.counts.turnedAway += 1
+        return true
     }
 }

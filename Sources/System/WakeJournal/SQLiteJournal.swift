@@ -62,6 +62,10 @@ package final class SQLiteJournal: Journal {
     private static func make(_ path: String, _ meta: JournalMeta) throws(JournalError) {
         let unnamed = path + ".new"
         unsafe unlink(unnamed)
+        // The library would let others read it, and what it makes beside it gets the rights of the file.
+        let made = unsafe open(unnamed, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard made >= 0 else { throw JournalError(.system(JournalLock.words(errno)), path: path) }
+        close(made)
         do throws(JournalError) {
             let connection = try Connection(path: unnamed, creating: true)
             // An input changes the last page of two tables, and each is written whole.

@@ -174,6 +174,18 @@ final class GroupEnclosure: Enclosure {
         return text.split(separator: "\n").compactMap { Int32($0) }
     }
 
+    func holds(_ pid: Int32) -> Bool {
+        guard let text = try? readSmallFile("/proc/\(pid)/cgroup") else { return true }
+        // The run's folder, the bench's and the app's: what is above them is the machine's.
+        let own = "/" + folder.split(separator: "/").suffix(3).joined(separator: "/") + "/"
+        return text.split(separator: "\n").contains { line in
+            let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard fields.count == 3 else { return false }
+            let isOurs = kind == .cgroup2 ? fields[0] == "0" : fields[1].split(separator: ",").contains("freezer")
+            return isOurs && "\(fields[2])/".contains(own)
+        }
+    }
+
     private func killMembers() {
         if kind == .cgroup2 {
             let file = unsafe wake_open("\(folder)/cgroup.kill", O_WRONLY | O_CLOEXEC, 0)

@@ -145,6 +145,20 @@ extension ProcessHost {
     }
 }
 
+/// The names in a folder that are numbers; none where it cannot be read.
+func numberedEntries(of folder: String) -> [Int32] {
+    guard let stream = unsafe opendir(folder) else { return [] }
+    defer { unsafe closedir(stream) }
+    var numbers: [Int32] = []
+    while let entry = unsafe readdir(stream) {
+        let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+            unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+        }
+        if let number = Int32(name) { numbers.append(number) }
+    }
+    return numbers
+}
+
 /// A descriptor of a process, and what it is open on.
 private struct OpenFile {
     let number: Int32
@@ -160,16 +174,7 @@ private struct OpenFile {
     /// In the order of their numbers.
     static func all(of pid: Int32) -> [OpenFile] {
         let folder = "/proc/\(pid)/fd"
-        guard let stream = unsafe opendir(folder) else { return [] }
-        defer { unsafe closedir(stream) }
-        var numbers: [Int32] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if let number = Int32(name) { numbers.append(number) }
-        }
-        return numbers.sorted().compactMap { number in
+        return numberedEntries(of: folder).sorted().compactMap { number in
             target("\(folder)/\(number)").map { OpenFile(number: number, path: $0) }
         }
     }

@@ -178,7 +178,15 @@ import WakeSystem
             throw error.error(for: program)
         }
         do {
-            apps[app] = try RunningApp(app, started, socket: socket, peer: peer, host: self, loop: loop)
+            apps[app] = try RunningApp(
+                app,
+                started,
+                socket: socket,
+                peer: peer,
+                mark: mark,
+                host: self,
+                loop: loop
+            )
         } catch {
             started.enclosure.kill()
             throw ProcessError(error)
@@ -223,6 +231,7 @@ import WakeSystem
 
     /// Kills the app and everything it has started, frozen or not. Its end is told by ``onExit``.
     package func kill(_ app: UInt32) {
+        killStrays(of: app)
         apps[app]?.enclosure.kill()
     }
 
@@ -233,7 +242,7 @@ import WakeSystem
     /// again.
     package func close() {
         let all = running.compactMap { apps[$0] }
-        for app in all { app.enclosure.kill() }
+        for app in running { kill(app) }
         for app in all { app.reapAtLast() }
         apps = [:]
         ending = [:]
@@ -244,6 +253,8 @@ import WakeSystem
             _ = unsafe wake_clear_groups(folder, FreezerKind.cgroup1.version, &killed)
             unsafe rmdir(String(folder[..<(folder.lastIndex(of: "/") ?? folder.endIndex)]))
         }
+        // What has left its group, and whose parent has ended.
+        if guardian.channel >= 0 { _ = unsafe wake_kill_marked("WAKEBENCH_RUN=\(runName)") }
         unsafe wake_guardian_dismiss(&guardian)
     }
 
@@ -327,7 +338,7 @@ import WakeSystem
     /// Whether the process is past the point of no return: a process closes its descriptors before it is seen to end.
     ///
     /// Source: proc_pid_stat(5); the flags are the ninth field, and PF_EXITING is 4 in the kernel's sched.h.
-    private static func isEnding(_ pid: Int32) -> Bool {
+    static func isEnding(_ pid: Int32) -> Bool {
         guard let text = try? readSmallFile("/proc/\(pid)/stat", limit: 1_024),
             let name = text.lastIndex(of: ")")
         else { return true }
@@ -359,7 +370,12 @@ import WakeSystem
         let enclosure = running.enclosure
         let key = ObjectIdentifier(enclosure)
         ending[key] = enclosure
-        enclosure.end { [weak self] in self?.ending[key] = nil }
+        // What it had outside of its group loses the parent that tells whose it is.
+        let mark = running.hadStrays ? running.mark : nil
+        enclosure.end { [weak self] in
+            self?.ending[key] = nil
+            if let mark { _ = unsafe wake_kill_marked(mark) }
+        }
         onExit?(app, exit)
     }
 }

@@ -10,6 +10,10 @@ final class RunningApp {
     /// The inode of the app's end of it.
     let peer: UInt64
     var processorTime = ProcessorCount()
+    /// The entry of its environment by which its processes are known, unless they have another.
+    let mark: String
+    /// Whether one of its processes was seen outside of its groups.
+    var hadStrays = false
     /// The sockets whose listening was ended, by inode: the kernel's table of local ones goes on to say that they listen.
     var closedListeners: Set<UInt64> = []
     private(set) var isOpen = true
@@ -22,6 +26,7 @@ final class RunningApp {
         _ started: StartedProcess,
         socket: consuming Descriptor,
         peer: UInt64,
+        mark: String,
         host: ProcessHost,
         loop: EventLoop
     ) throws(SystemError) {
@@ -30,6 +35,7 @@ final class RunningApp {
         enclosure = started.enclosure
         exitDescriptor = started.exitDescriptor
         self.peer = peer
+        self.mark = mark
         self.socket = socket.release()
         socketWatch = try loop.watch(self.socket, for: .readable) { [unowned host] readiness in
             host.ready(app, readiness)

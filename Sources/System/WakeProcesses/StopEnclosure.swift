@@ -105,6 +105,9 @@ final class StopEnclosure: Enclosure {
         return Array(pids.prefix(Int(max(count, 0))))
     }
 
+    /// Its keeper keeps every descendant below itself.
+    func holds(_ pid: Int32) -> Bool { true }
+
     var processorTime: Int64? { nil }
 
     func reap() -> ProcessExit {

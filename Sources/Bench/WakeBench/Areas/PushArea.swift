@@ -79,7 +79,10 @@ final class PushArea: Area {
 
     func connect(to run: Run) {
         for (number, app) in run.scenario.apps.enumerated() { join(app, as: AppID(UInt32(number)), in: run) }
-        if let real { run.bench.add(PushAcknowledger(real)) }
+        if let real {
+            run.bench.add(PushAcknowledger(real))
+            real.note = { [unowned run] in run.recorder.note($0, at: run.bench.now) }
+        }
         if let address = real?.address { run.notes.append(address) }
     }
 
@@ -161,8 +164,15 @@ final class PushArea: Area {
         switch sent.expires {
         case .never: nil
         case .once: 0
-        case .after(let span): (epoch + now.advanced(by: span).nanoseconds + 999_999_999) / 1_000_000_000
+        case .after(let span): wholeSeconds(at: now.advanced(by: span))
         }
+    }
+
+    /// Since 1970, rounded up.
+    private func wholeSeconds(at instant: Instant) -> Int64 {
+        let (seconds, rest) = PhoneClock(epoch: epoch, zone: 0).nanoseconds(at: instant)
+            .quotientAndRemainder(dividingBy: 1_000_000_000)
+        return rest > 0 ? seconds + 1 : seconds
     }
 
     func owns(_ device: ScenarioDevice) -> Bool { false }

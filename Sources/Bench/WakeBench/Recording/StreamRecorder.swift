@@ -44,7 +44,7 @@ package struct StreamRecorder {
         private let file: LogFile
         private var failure: ReportError?
 
-        init(_ path: String) throws(ReportError) { file = try LogFile(creating: path) }
+        init(_ path: String) throws(ReportError) { file = try LogFile(creating: path, isShared: true) }
 
         func append(_ bytes: [UInt8]) {
             guard failure == nil else { return }

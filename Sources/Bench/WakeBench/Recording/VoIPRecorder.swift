@@ -35,6 +35,11 @@ extension StreamRecorder {
                     log.append(writer.ended(connection, byFirst: byApp, isReset: isReset, microseconds: time))
                 }
             }
+            tap.crowded = {
+                let most = CallTap.mostConnections
+                follow("\(most) connections are open: the next wait until one of them ends")
+                outcome.notes.append("\(most) connections were open at once: the next waited until one of them ended")
+            }
             follow("recording \(host):\(port); apps find it at 127.0.0.1:\(tap.port)")
             let counts = {
                 "connections \(tap.accepted), \(outcome.bytes) bytes of the server, \(outcome.written) of apps"

@@ -141,13 +141,24 @@ package final class SuiteRunner {
         began(run, playing.map { runs[$0.place].name })
     }
 
+    /// Why a run has said nothing, as far as its folder tells.
+    private static func silence(in folder: String) -> String {
+        var space = statvfs()
+        guard unsafe statvfs(folder, &space) == 0 else { return "it said nothing" }
+        let free = UInt64(space.f_bavail) * UInt64(space.f_frsize)
+        guard free < 65_536 else { return "it said nothing" }
+        return "\(folder)/\(Output.name) has no room for what it said: \(free) bytes are free there; free some space, "
+            + "or give another --out"
+    }
+
     private func over(_ each: Playing, _ end: ChildProgram.End) {
         playing.removeAll { $0 === each }
         let run = runs[each.place]
         let own = folder + "/" + run.name
         var entry = SuiteEntry(run.name, run, took: MonotonicClock.now() - each.beganAt)
         let hasResults = FileMark(own + "/" + RunResults.name) != each.before
-        entry.finish(end, folder: hasResults ? own : nil, lastLine: each.output.lastLine())
+        let said = each.output.lastLine()
+        entry.finish(end, folder: hasResults ? own : nil, lastLine: said.isEmpty ? Self.silence(in: own) : said)
         if each.isOverdue, let limit = settings.timeLimit {
             entry.fail(.timeout, "took longer than \(limit) s of wall time, and was interrupted")
         }

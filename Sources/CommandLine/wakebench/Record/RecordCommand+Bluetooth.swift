@@ -79,7 +79,7 @@ extension RecordCommand {
     ) throws(CommandFailure) -> ImportCommand.Made {
         let address = try outcome.address.map(ImportCommand.address)
         var summary = try ImportCommand.summary([file], CaptureReading(only: address))
-        var device = try ImportCommand.choose(summary.reading, address)
+        var device = try ImportCommand.choose(summary.reading, address, in: [file])
         var knows = false
         if let found = device, !found.showsTable, !outcome.table.isEmpty {
             let again = CaptureReading(only: address, tables: [found.identity: outcome.table])

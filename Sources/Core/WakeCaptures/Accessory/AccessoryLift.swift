@@ -48,7 +48,10 @@ package struct AccessoryLift {
         accessory = ExternalAccessory("", .usb(0x1d6b, 0x0104))
         liftIdentity(dump, first.part, script: first.script)
         if let dump, ends.contains(where: { dump.usbDevice(of: $0.part!) != dump.usbDevice(of: first.part!) }) {
-            throw Failure(found: "devices of several accessories", remedy: "give the dump of one, with its scripts")
+            throw Failure(
+                found: "\(dump.file): devices of several accessories",
+                remedy: "give the dump of one, with its scripts"
+            )
         }
         let base = name ?? "com.example.\(Self.word(accessory.name))"
         if name == nil { notes.append("no recording names a protocol; the file says \(base)") }
@@ -56,7 +59,10 @@ package struct AccessoryLift {
             let node = end.part?.node ?? end.script?.node
             let name = ends.count == 1 ? base : "\(base).\(node.map(Self.word) ?? "\(index + 1)")"
             guard !parts.contains(where: { $0.name == name }) else {
-                throw Failure(found: "two scripts of \(node ?? "a device")", remedy: "give one of each device")
+                throw Failure(
+                    found: "\(end.script?.file ?? "a script"): a second script of \(node ?? "a device")",
+                    remedy: "give one of each device"
+                )
             }
             parts.append(Part(node: node, name: name))
             lift(dump, end.part, end.script, index)
@@ -74,7 +80,7 @@ package struct AccessoryLift {
         let known = dump.ends
         guard let first = known.first(where: { dump.usbDevice(of: $0) != nil }) ?? known.first else {
             throw Failure(
-                found: "\(dump.file) has no serial port and no hidraw device",
+                found: "\(dump.file): no serial port and no hidraw device",
                 remedy: "record one with umockdev-record /dev/ttyACM0 or /dev/hidraw0"
             )
         }
@@ -91,7 +97,7 @@ package struct AccessoryLift {
             } else {
                 let nodes = known.compactMap(\.node).joined(separator: ", ")
                 throw Failure(
-                    found: "\(script.file) is of \(script.device ?? "a device that it does not name")",
+                    found: "\(script.file): a script of \(script.device ?? "a device that it does not name")",
                     remedy: "the dump has \(nodes)"
                 )
             }

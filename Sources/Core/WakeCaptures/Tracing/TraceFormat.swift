@@ -24,7 +24,8 @@ package enum TraceFormat: String, CaseIterable, Sendable {
     ///
     /// - Parameter start: the wall time of the run's beginning, in nanoseconds since 1970.
     package func append(_ packet: HCIPacket, start: Int64, to file: inout [UInt8]) {
-        let microseconds = UInt64(max(0, (start + packet.at.nanoseconds) / 1_000))
+        let (nanoseconds, isFar) = start.addingReportingOverflow(packet.at.nanoseconds)
+        let microseconds = UInt64(max(0, (isFar ? .max : nanoseconds) / 1_000))
         let length = packet.bytes.count + 1
         switch self {
         case .btsnoop:

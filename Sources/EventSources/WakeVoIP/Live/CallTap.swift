@@ -24,11 +24,13 @@ package final class CallTap {
     }
 
     /// The most connections at once; further ones wait to be accepted.
-    private static let connectionsLimit = 256
+    package static let mostConnections = 256
     private static let mostAtOnce = 16_384
 
     /// Takes what happened, on which connection, counted from 1, and when in nanoseconds of ``MonotonicClock``.
     package var heard: ((_ connection: Int, Moment, _ now: Int64) -> Void)?
+    /// Told once, when a connection has to wait for the end of another.
+    package var crowded: (() -> Void)?
     /// Where apps find the server.
     package let port: UInt16
     /// How many connections there were.
@@ -67,7 +69,14 @@ package final class CallTap {
     deinit { watch?.cancel() }
 
     private func accept() {
-        while lines.count < Self.connectionsLimit {
+        guard lines.count < Self.mostConnections else {
+            // Who waits would wake the loop again and again.
+            watch?.disable()
+            crowded?()
+            crowded = nil
+            return
+        }
+        while lines.count < Self.mostConnections {
             let number = repeatingInterrupted { wake_accept(listener.number) }
             guard number >= 0 else { break }
             let app = StreamSocket(owning: number)
@@ -88,7 +97,6 @@ package final class CallTap {
             lines[connection] = line
             line.begin()
         }
-        if lines.count >= Self.connectionsLimit { watch?.disable() }
     }
 
     // MARK: A connection

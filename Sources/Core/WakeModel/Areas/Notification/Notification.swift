@@ -103,6 +103,12 @@ package struct PhoneClock: Hashable, Codable, Sendable {
         self.epoch = epoch
         self.zone = zone
     }
+
+    /// Nanoseconds since 1970 at an instant; the latest that the number can say, in 2262, rather than overflow.
+    package func nanoseconds(at now: Instant) -> Int64 {
+        let (sum, isFar) = epoch.addingReportingOverflow(now.nanoseconds)
+        return isFar ? .max : sum
+    }
 }
 
 /// A notification that an app scheduled.

@@ -135,13 +135,15 @@ extension PhoneClock {
 
     /// What the clock on the wall shows, in whole seconds since 1970.
     func wall(_ now: Instant) -> Int64 {
-        let passed = epoch + now.nanoseconds
+        let passed = nanoseconds(at: now)
         return (passed >= 0 ? passed / Self.second : (passed - Self.second + 1) / Self.second) + Int64(zone)
     }
 
-    /// The instant of a date; one before the run is its beginning.
+    /// The instant of a date; one before the run is its beginning, and one that nanoseconds cannot say is never.
     func instant(_ seconds: Int64, isWall: Bool) -> Instant {
-        Instant(nanoseconds: max(0, (seconds - (isWall ? Int64(zone) : 0)) * Self.second - epoch))
+        let (date, isFar) = (seconds - (isWall ? Int64(zone) : 0)).multipliedReportingOverflow(by: Self.second)
+        let (since, isFarther) = date.subtractingReportingOverflow(epoch)
+        return isFar || isFarther ? .distantFuture : Instant(nanoseconds: max(0, since))
     }
 
     /// When a date comes again that repeats in a unit of the calendar, for the first time after an instant.

@@ -1,0 +1,37 @@
+import Testing
+import WakeSystem
+
+@testable import WakeVoIP
+
+@Suite("The tap of a recording", .serialized)
+struct CallTapTests {
+    @Test("Beyond the most connections the next wait, which is told once, and go on when others have ended")
+    func crowd() throws {
+        try raiseDescriptorLimit()
+        let loop = try EventLoop()
+        func settle() throws { while try loop.runOnce(timeout: 0) {} }
+        // Its connections are never accepted, which the kernel does not mind.
+        let server = try listenOnLoopback(port: 0, backlog: 1_024)
+        let port = SocketAddress.own(server.number)?.port ?? 0
+        let tap = try CallTap(of: "127.0.0.1", port: port, listeningOn: 0, on: loop)
+        var told = 0
+        tap.crowded = { told += 1 }
+        var clients: [Connection] = []
+        for _ in 0..<CallTap.mostConnections {
+            clients.append(Connection(port: tap.port))
+            try settle()
+        }
+        #expect(told == 0 && tap.accepted == CallTap.mostConnections)
+        for _ in 0..<3 { clients.append(Connection(port: tap.port)) }
+        try settle()
+        #expect(told == 1 && tap.accepted == CallTap.mostConnections)
+        for client in clients.prefix(2) { client.resetApp() }
+        let deadline = MonotonicClock.now() + 10_000_000_000
+        while tap.accepted < CallTap.mostConnections + 2, MonotonicClock.now() < deadline {
+            try loop.runOnce(timeout: 1_000_000_000)
+        }
+        try settle()
+        #expect(told == 1 && tap.accepted == CallTap.mostConnections + 2)
+        _ = server.number
+    }
+}
