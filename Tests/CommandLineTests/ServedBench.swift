@@ -21,8 +21,10 @@ final class ServedBench {
 
     var socket: String { program.folder.appending(path: "state/control.sock").path }
 
-    private static func serve(_ program: Program) throws -> ChildProcess {
-        let process = ChildProcess(Program.path, ["serve", "--state", "state", "--socket", "state/control.sock"])
+    private static func serve(_ program: Program, largestFile: Int? = nil) throws -> ChildProcess {
+        var words = [Program.path, "serve", "--state", "state", "--socket", "state/control.sock"]
+        if let largestFile { words = ["/bin/bash", "-c", "ulimit -f \(largestFile); exec \"$@\"", "bash"] + words }
+        let process = ChildProcess(words[0], Array(words.dropFirst()))
         process.folder = program.folder
         let output = Pipe()
         process.standardOutput = .pipe(output)
@@ -37,10 +39,12 @@ final class ServedBench {
     }
 
     /// Kills the daemon, and starts another in its place.
-    func killAndServeAgain() throws {
+    ///
+    /// - Parameter largestFile: the most KiB of a file that it may write: beyond, it is as if the disk were full.
+    func killAndServeAgain(largestFile: Int? = nil) throws {
         daemon.send(SIGKILL)
         daemon.waitUntilExit()
-        daemon = try Self.serve(program)
+        daemon = try Self.serve(program, largestFile: largestFile)
     }
 
     /// Stops the daemon, and starts another in its place.

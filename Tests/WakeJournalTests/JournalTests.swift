@@ -234,6 +234,24 @@ struct JournalFailureTests {
         try journal.turn(1)
     }
 
+    @Test(
+        "Nothing is accepted into a file of the journal that was removed or renamed, or whose name another has",
+        arguments: ["", "-wal"],
+        [true, false]
+    )
+    func displaced(suffix: String, isReplaced: Bool) throws {
+        let journal = try place.create()
+        try journal.turn(1)
+        let file = place.path + suffix
+        try FileManager.default.moveItem(atPath: file, toPath: file + ".away")
+        if isReplaced { try FileManager.default.copyItem(atPath: file + ".away", toPath: file) }
+        #expect(throws: JournalError(.displaced, path: place.path)) { try journal.turn(2) }
+        if isReplaced { try FileManager.default.removeItem(atPath: file) }
+        try FileManager.default.moveItem(atPath: file + ".away", toPath: file)
+        try journal.turn(2)
+        #expect(try journal.sequences() == [1, 2])
+    }
+
     @Test("A journal is never made over another")
     func exists() throws {
         _ = try place.create()

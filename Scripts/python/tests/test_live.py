@@ -276,6 +276,17 @@ def test_what_answers_otherwise_is_no_daemon(tmp_path):
             thread.join()
 
 
+def test_a_daemon_that_is_silent_is_given_up(tmp_path, monkeypatch):
+    path = str(tmp_path / "s")
+    monkeypatch.setattr("wakebench.control.PATIENCE", 0.1)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path)
+        listening.listen()
+        with pytest.raises(WakebenchError, match="has said nothing for 0.1 s") as caught:
+            Control(path)
+        assert caught.value.code == 9
+
+
 def _say(listening: socket.socket, *answers: bytes) -> None:
     """Answers a client's requests, and hangs up."""
     connection, _ = listening.accept()

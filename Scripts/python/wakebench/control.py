@@ -18,6 +18,14 @@ SCHEMA = "wake.control/1"
 
 Answer = dict[str, Any]
 
+# How long a daemon may take to say hello, and to give a sign of life while an answer is due, in seconds: it answers nobody while
+# it copies a phone.
+PATIENCE = 60
+PATIENCE_AT_WORK = 300
+# How long an answer is waited for before a sign of life is asked for, and the number of that request.
+QUIET = 10
+SIGN_OF_LIFE = -1
+
 
 class Control:
     """A connection to a daemon. Threads may share it: their requests wait for each other."""
@@ -29,7 +37,9 @@ class Control:
         self._rest = bytearray()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
+            self._socket.settimeout(PATIENCE)
             self._socket.connect(path)
+            self._socket.settimeout(None)
         except OSError as error:
             self._socket.close()
             raise WakebenchError(
@@ -37,7 +47,7 @@ class Control:
                 f"no daemon at {path}: {error.strerror or error}",
                 "start one with 'wakebench serve', or name its socket",
             ) from None
-        #: What the daemon said of itself: `version`, `pid`, `state`, `phones`, `booted`.
+        #: What the daemon said of itself: `version`, `pid`, `state`, `phones`, `booted`, and with a page its address, `page`.
         self.hello: Answer = {}
         try:
             self.hello = self.ask("hello")
@@ -60,7 +70,7 @@ class Control:
             self._count += 1
             self._send({"op": op, "request": self._count, **members})
             while True:
-                answer = self._read()
+                answer = self._awaited()
                 if answer is None:
                     raise self._gone()
                 # Who was interrupted left the answer to an earlier request.
@@ -81,7 +91,10 @@ class Control:
 
         A `WakebenchError` with exit code 6 when for so many seconds none comes.
         """
-        return self._read(timeout)
+        while True:
+            line = self._read(timeout)
+            if line is None or line.get("request") != SIGN_OF_LIFE:
+                return line
 
     def close(self) -> None:
         """Ends the connection, from whatever thread."""
@@ -97,6 +110,26 @@ class Control:
             self._socket.sendall(json.dumps(request, default=_plain).encode() + b"\n")
         except OSError:
             raise self._gone() from None
+
+    def _awaited(self) -> Answer | None:
+        """The next line, which is due: an answer may take long, and is waited for as long as the daemon shows that it lives."""
+        if self.hello and not self._has_news(QUIET):
+            self._send({"op": "hello", "request": SIGN_OF_LIFE})
+        patience = PATIENCE_AT_WORK if self.hello else PATIENCE
+        if not self._has_news(patience):
+            raise WakebenchError(
+                "daemon-unreachable",
+                f"the daemon at {self.path} has said nothing for {patience} s",
+                "see whether its process is stopped, or hangs",
+            )
+        return self._read()
+
+    def _has_news(self, timeout: float) -> bool:
+        try:
+            return bool(self._rest or select.select([self._socket], [], [], timeout)[0])
+        except (OSError, ValueError):
+            # Closed meanwhile: to read says so.
+            return True
 
     def _read(self, timeout: float | None = None) -> Answer | None:
         end = self._rest.find(b"\n")

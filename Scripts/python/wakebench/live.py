@@ -198,7 +198,7 @@ class LivePhone:
     def info(self) -> Answer:
         """What `wakebench phone list` says of it: `state`, `folder`, and of one that is booted `clock`, `at`, `locked`."""
         for each in self.bench.ask("phones")["phones"]:
-            if self.name in (each["name"], each["udid"]) or (self.name == "booted" and each["state"] == "booted"):
+            if self.name in (each["name"], each.get("udid")) or (self.name == "booted" and each["state"] == "booted"):
                 return dict(each)
         raise WakebenchError("not-found", f"no phone '{self.name}'", "make one with create()")
 
@@ -418,7 +418,7 @@ class LiveBench:
 
     @property
     def hello(self) -> Answer:
-        """What the daemon says of itself: `version`, `pid`, `state`, `phones`, `booted`."""
+        """What the daemon says of itself: `version`, `pid`, `state`, `phones`, `booted`, and with a page its address, `page`."""
         return self.ask("hello")
 
     def create(

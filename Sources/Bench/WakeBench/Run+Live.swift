@@ -4,6 +4,7 @@ import WakeJournal
 import WakeJSON
 import WakeModel
 import WakePorts
+import WakeReports
 import WakeSystem
 
 /// A run without an end of its own, which others command while it goes on.
@@ -42,6 +43,14 @@ extension Run {
         } catch {
             throw CommandFailure(error)
         }
+    }
+
+    /// Asks whether what this run writes would be found again.
+    ///
+    /// - Throws: ``CommandFailure`` with exit code 4 where somebody removed or replaced its folder, its journal or a log.
+    func requireInPlace() throws(CommandFailure) {
+        do throws(JournalError) { try journal.requireInPlace() } catch { throw CommandFailure(error) }
+        do throws(ReportError) { try recorder.requireInPlace() } catch { throw CommandFailure(.wrongState, error) }
     }
 
     // MARK: Commands

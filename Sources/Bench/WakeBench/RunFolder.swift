@@ -75,9 +75,10 @@ package struct RunFolder: Sendable {
 
     /// Makes a folder and those above it; one that is there is left as it is, and must be this user's.
     ///
+    /// - Parameter option: what names another.
     /// - Returns: whether it was not there.
     @discardableResult
-    static func make(_ path: String) throws(CommandFailure) -> Bool {
+    static func make(_ path: String, option: String = "--out") throws(CommandFailure) -> Bool {
         var prefix = path.hasPrefix("/") ? "/" : ""
         var isNew = false
         for part in path.split(separator: "/") {
@@ -85,23 +86,24 @@ package struct RunFolder: Sendable {
             isNew = unsafe mkdir(prefix, 0o700) == 0
             if !isNew, errno != EEXIST {
                 let reason = SystemError(last: "mkdir").description
-                throw CommandFailure(.environment, "\(prefix): \(reason)", hint: "give another folder with --out")
+                throw CommandFailure(.environment, "\(prefix): \(reason)", hint: "give another folder with \(option)")
             }
         }
         var status = stat()
         if unsafe stat(path, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR {
-            throw CommandFailure(.environment, "\(path): not a folder", hint: "give another with --out")
+            throw CommandFailure(.environment, "\(path): not a folder", hint: "give another with \(option)")
         }
-        try requireOwn(status, path)
+        try requireOwn(status, path, option)
         return isNew
     }
 
-    /// Who owns a folder puts into it, and takes out of it, what he likes.
-    private static func requireOwn(_ status: stat, _ path: String) throws(CommandFailure) {
+    /// The owner of a folder puts anything into it, and takes anything out of it.
+    private static func requireOwn(_ status: stat, _ path: String, _ option: String) throws(CommandFailure) {
         guard status.st_uid != geteuid() else { return }
         throw CommandFailure(
             .environment,
-            "\(path): belongs to user \(status.st_uid), not to user \(geteuid()); give a folder of your own with --out"
+            "\(path): belongs to user \(status.st_uid), not to user \(geteuid())",
+            hint: "give a folder of your own with \(option)"
         )
     }
 
@@ -111,7 +113,7 @@ package struct RunFolder: Sendable {
         guard unsafe fstat(folder, &status) == 0 else {
             throw CommandFailure(.environment, SystemError(last: "fstat", subject: path).description)
         }
-        try requireOwn(status, path)
+        try requireOwn(status, path, "--out")
     }
 
     /// Makes the folder that an app with a bundle identifier has for its own; one that is there is left as it is.

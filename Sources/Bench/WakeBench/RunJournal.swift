@@ -178,6 +178,9 @@ struct RunJournal {
     /// Whether what is appended is kept.
     var isKept: Bool { file != nil }
 
+    /// - Throws: ``JournalError`` of the kind `displaced`, see ``SQLiteJournal/requireInPlace()``.
+    func requireInPlace() throws(JournalError) { try file?.requireInPlace() }
+
     /// What is wrong with the journal, as the error that ends the run.
     func damaged(_ what: String) -> JournalError {
         JournalError(.damaged(what), path: file?.path ?? "")
@@ -208,8 +211,8 @@ extension CommandFailure {
             switch error.kind {
             case .full, .system: .environment
             case .damaged, .notAJournal: .invalidFile
-            case .inUse, .missing, .exists, .version: .wrongState
+            case .inUse, .missing, .exists, .version, .displaced: .wrongState
             }
-        self.init(code, error.description)
+        self.init(code, "\(error.path): \(error.complaint)", hint: error.remedy)
     }
 }

@@ -132,6 +132,12 @@ final class RunRecorder: BenchObserver {
         open.addApp()
     }
 
+    /// - Throws: ``ReportError`` where a log was removed or renamed, or another file has its name.
+    func requireInPlace() throws(ReportError) {
+        try decisions.requireInPlace()
+        try outcomes.requireInPlace()
+    }
+
     // MARK: Snapshots
 
     /// How far the logs have come; all that was noted is in them.

@@ -80,6 +80,9 @@ package final class DecisionLog {
     /// How far the file has come; all that was appended is in it.
     package var place: DecisionLogPlace { DecisionLogPlace(length: file.length, shapes: shapes.texts) }
 
+    /// - Throws: ``ReportError`` where the file was removed or renamed, or another has its name.
+    package func requireInPlace() throws(ReportError) { try file.requireInPlace() }
+
     /// The lines that have not been written: all of them when the log is in memory.
     package var contents: String { file.line.text }
 

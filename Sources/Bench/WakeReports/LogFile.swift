@@ -137,6 +137,22 @@ package final class LogFile {
     /// Writes a text at the end of the file.
     package func write(_ text: String) throws(ReportError) { try write(Array(text.utf8)) }
 
+    /// Waits until what was written is on the disk.
+    package func sync() throws(ReportError) {
+        guard fsync(descriptor) == 0 else { throw ReportError.last("fsync", path: path) }
+    }
+
+    /// Asks whether what is written here would be found: the kernel lets a file be written that has no name any more.
+    ///
+    /// - Throws: ``ReportError`` where the file was removed or renamed, or another has its name.
+    func requireInPlace() throws(ReportError) {
+        var (own, found) = (stat(), stat())
+        guard descriptor >= 0, unsafe fstat(descriptor, &own) == 0 else { return }
+        guard unsafe lstat(path, &found) == 0, found.st_dev == own.st_dev, found.st_ino == own.st_ino else {
+            throw ReportError(.foreign("removed or replaced while the run went on"), path: path)
+        }
+    }
+
     /// A line is complete: writes when a large piece has come together.
     func endLine() throws(ReportError) {
         line.append(byte: 0x0a)

@@ -103,6 +103,9 @@ package final class OutcomeLog {
     /// How many bytes of it are in the file.
     package var length: Int { file.length }
 
+    /// - Throws: ``ReportError`` where the file was removed or renamed, or another has its name.
+    package func requireInPlace() throws(ReportError) { try file.requireInPlace() }
+
     /// Keeps the lines in memory: see ``contents``.
     package init() { file = LogFile() }
 

@@ -63,6 +63,12 @@ int wake_peer_user(int socket) {
     return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? (int)peer.uid : -1;
 }
 
+int wake_peer_process(int socket) {
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? (int)peer.pid : -1;
+}
+
 // The descriptor that the process is given.
 enum { GIVEN = 3 };
 

@@ -11,11 +11,11 @@ enum StandardStreams {
         }
     }
 
-    /// Text on stderr, as far as it takes it: whom nobody hears goes on all the same.
-    static func complain(_ text: String) {
+    /// Text on stderr, or what stands for it, as far as that takes it: whom nobody hears goes on all the same.
+    static func complain(_ text: String, on descriptor: Int32 = STDERR_FILENO) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+            let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return }
             rest = rest.dropFirst(count)

@@ -274,9 +274,10 @@ enum WakebenchProgram {
 /// Where words go: data to stdout, talk to stderr.
 enum Output {
     /// One line on stderr.
-    static func complain(_ line: String) {
-        StandardStreams.complain("wakebench: \(TerminalText.escaped(flat(line)))\n")
-    }
+    static func complain(_ line: String) { StandardStreams.complain(complaint(line)) }
+
+    /// The line as it stands on stderr, or in a log in its place.
+    static func complaint(_ line: String) -> String { "wakebench: \(TerminalText.escaped(flat(line)))\n" }
 
     private static func flat(_ text: String) -> String {
         text.split(whereSeparator: \.isNewline).joined(separator: " ")

@@ -173,6 +173,9 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
         case version(Int32)
         /// The file holds something that the program cannot have written.
         case damaged(String)
+        /// A file of the journal was removed or renamed while it was in use, or another has taken its name: what is written
+        /// would not be found again.
+        case displaced
         /// The system refused; the library's words.
         case system(String)
     }
@@ -186,21 +189,36 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
         self.path = path
     }
 
-    /// One line that names the file and the remedy.
-    package var description: String {
+    /// What is wrong with the file.
+    package var complaint: String {
         switch kind {
-        case .full: "\(path): no space left for the journal; free some space there or give another --out"
-        case .inUse(let pid):
-            "\(path): in use by \(pid == 0 ? "another process" : "process \(pid)"); stop that run first or give another --out"
-        case .missing: "\(path): no journal there; give the folder of a run"
-        case .exists: "\(path): a journal is there already; give another --out"
-        case .notAJournal: "\(path): not a journal of wakebench; give the folder of a run"
-        case .version(let version):
-            "\(path): written in journal format \(version), which this program does not read; use the version that wrote it"
-        case .damaged(let what): "\(path): damaged (\(what)); start a new run with another --out"
-        case .system(let words): "\(path): \(words); check the folder's permissions and disk"
+        case .full: "no space left for the journal"
+        case .inUse(let pid): "in use by \(pid == 0 ? "another process" : "process \(pid)")"
+        case .missing: "no journal there"
+        case .exists: "a journal is there already"
+        case .notAJournal: "not a journal of wakebench"
+        case .version(let version): "written in journal format \(version), which this program does not read"
+        case .damaged(let what): "damaged (\(what))"
+        case .displaced: "removed or replaced while the run went on"
+        case .system(let words): words
         }
     }
+
+    /// What to do about it.
+    package var remedy: String {
+        switch kind {
+        case .full: "free some space there or give another --out"
+        case .inUse: "stop that run first or give another --out"
+        case .missing, .notAJournal: "give the folder of a run"
+        case .exists: "give another --out"
+        case .version: "use the version that wrote it"
+        case .damaged, .displaced: "start a new run with another --out"
+        case .system: "check the folder's permissions and disk"
+        }
+    }
+
+    /// One line that names the file and the remedy.
+    package var description: String { "\(path): \(complaint); \(remedy)" }
 }
 
 /// Keeps nothing, for runs that must only be fast.

@@ -39,6 +39,8 @@ package final class SQLiteJournal: Journal {
     /// In bytes; an older journal may have larger ones.
     private let pageSize: Int64
     private let lock: JournalLock
+    /// The file and its log as they were opened.
+    private let places: [FilePlace]
     private var writer = ByteWriter(reserving: 1024)
 
     /// Makes a new journal.
@@ -56,6 +58,7 @@ package final class SQLiteJournal: Journal {
         statements = try JournalStatements(connection)
         pageSize = try connection.number("PRAGMA page_size")
         log = LogSize(connection)
+        places = FilePlace.ofJournal(path)
     }
 
     /// Makes the file with all that every journal has. It gets its name last: whoever finds it finds it whole.
@@ -106,6 +109,7 @@ package final class SQLiteJournal: Journal {
         statements = try JournalStatements(connection)
         pageSize = try connection.number("PRAGMA page_size")
         log = LogSize(connection)
+        places = FilePlace.ofJournal(path)
     }
 
     /// Whether a link lies at a path. The library would follow it.
@@ -133,8 +137,18 @@ package final class SQLiteJournal: Journal {
     }
 
     package func commit() throws(JournalError) {
-        try attempt(statements.commit.run)
+        try attempt { () throws(JournalError) in
+            try requireInPlace()
+            try statements.commit.run()
+        }
         if log.pages * pageSize > settings.logBound { checkpoint() }
+    }
+
+    /// Asks whether what is written here would be found again: the kernel lets a file be written that has no name any more.
+    ///
+    /// - Throws: ``JournalError/Kind/displaced`` where the file or its log was removed or renamed, or another has its name.
+    package func requireInPlace() throws(JournalError) {
+        guard places.allSatisfy(\.isKept) else { throw JournalError(.displaced, path: path) }
     }
 
     package func rollback() {
@@ -331,6 +345,29 @@ package final class SQLiteJournal: Journal {
     private func setMeta(_ key: String, text: String) throws(JournalError) {
         let statement = try Statement("INSERT OR REPLACE INTO meta VALUES ('\(key)', ?1)", on: connection)
         try attempt { () throws(JournalError) in try statement.run(text: text, at: 1) }
+    }
+}
+
+/// A file, and where it was found.
+private struct FilePlace {
+    private let path: String
+    private let device: dev_t
+    private let inode: ino_t
+
+    /// Nil where nothing is at the path.
+    init?(_ path: String) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return nil }
+        (self.path, device, inode) = (path, status.st_dev, status.st_ino)
+    }
+
+    /// Those of a journal that is open: the library makes its log with it, and keeps both until it closes.
+    static func ofJournal(_ path: String) -> [FilePlace] { [path, path + "-wal"].compactMap(FilePlace.init) }
+
+    /// Whether it is there still.
+    var isKept: Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 && status.st_dev == device && status.st_ino == inode
     }
 }
 

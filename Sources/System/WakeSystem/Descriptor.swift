@@ -72,6 +72,39 @@ package struct Descriptor: ~Copyable {
     }
 }
 
+/// Which file it is, whatever its name: another one that takes the name is told from it.
+package struct FileIdentity: Hashable, Sendable {
+    private let device: UInt64
+    private let inode: UInt64
+
+    private init(_ status: stat) {
+        (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
+    }
+
+    /// What stands at a path, or a link there leads to; nil when nothing does.
+    ///
+    /// - Parameter followsLinks: false for a link that is meant itself.
+    package init?(at path: String, followsLinks: Bool = false) {
+        var status = stat()
+        let code = unsafe followsLinks ? stat(path, &status) : lstat(path, &status)
+        guard code == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Whether what stands at a path is a socket.
+    package static func isSocket(at path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+    }
+
+    /// An open file.
+    package init?(of descriptor: Int32) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+}
+
 /// Ends a connection whose socket another process has, too, so that closing alone would not: after what was written.
 package func hangUp(_ descriptor: Int32) {
     shutdown(descriptor, Int32(SHUT_RDWR))

@@ -61,6 +61,8 @@ package final class LineStream {
 
     /// Bytes that wait for the other end to read.
     package var unsent: Int { output.count - sent }
+    /// When something of what was said could be sent last, on the monotonic clock in nanoseconds.
+    package private(set) var lastSent = MonotonicClock.now()
 
     /// Sends a line, to which its end is added.
     package func send(_ line: [UInt8]) {
@@ -76,6 +78,9 @@ package final class LineStream {
         closesWhenSent = true
         flush()
     }
+
+    /// Ends at once. What was not sent is lost.
+    package func drop() { finish(.closed) }
 
     private func ready(_ readiness: Readiness) {
         if readiness.contains(.writable) { flush() }
@@ -125,6 +130,7 @@ package final class LineStream {
             if count < 0, errno == EAGAIN { break }
             guard count >= 0 else { return finish(.failed(SystemError(last: "send"))) }
             sent += count
+            lastSent = MonotonicClock.now()
         }
         if sent == output.count {
             let wasFull = wasFull

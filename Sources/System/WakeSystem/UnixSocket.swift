@@ -32,4 +32,11 @@ package enum UnixSocket {
         let user = wake_peer_user(connection)
         return user < 0 ? nil : UInt32(user)
     }
+
+    /// The process at the other end, which for one that was connected to is the process that listens there; nil when the kernel
+    /// does not say.
+    package static func process(of connection: Int32) -> Int32? {
+        let process = wake_peer_process(connection)
+        return process > 0 ? process : nil
+    }
 }

@@ -10,6 +10,10 @@ final class ControlConnection: Client {
     var followed: String?
     private var gap = StreamGap()
     private var isOver = false
+    /// When it asked for something last, or connected, on the monotonic clock in nanoseconds.
+    private var lastAsked = MonotonicClock.now()
+    /// How many answers it waits for.
+    private var owed = 0
     /// Told a request; not told any more once it is over.
     var asked: ((ControlRequest, ControlConnection) -> Void)?
     var ended: ((ControlConnection) -> Void)?
@@ -31,7 +35,16 @@ final class ControlConnection: Client {
         }
     }
 
+    /// Since when nothing comes of it, on the monotonic clock in nanoseconds: it asks nothing, or does not take what it is told.
+    /// For one that waits for an answer, or follows a phone, and takes all, that is never.
+    var idleSince: Int64 {
+        if stream.unsent > 0 { return stream.lastSent }
+        return owed > 0 || followed != nil ? .max : lastAsked
+    }
+
     private func heard(_ line: [UInt8]) {
+        lastAsked = MonotonicClock.now()
+        owed += 1
         do throws(CommandFailure) {
             asked?(try ControlRequest(line), self)
         } catch {
@@ -45,9 +58,18 @@ final class ControlConnection: Client {
         stream.close()
     }
 
+    /// Says no, and ends at once, whether that is heard or not.
+    func giveWay(_ failure: CommandFailure) {
+        refuse(nil, failure)
+        stream.drop()
+    }
+
     // MARK: Lines
 
-    func say(_ line: [UInt8]) { stream.send(line) }
+    func say(_ line: [UInt8]) {
+        owed = max(0, owed - 1)
+        stream.send(line)
+    }
 
     func tell(_ line: [UInt8]) {
         guard !isOver else { return }

@@ -46,6 +46,10 @@ extension Daemon {
             writer.integer(Int64(phoneNames.count))
             writer.key("booted")
             writer.integer(Int64(phones.count))
+            if let page {
+                writer.key("page")
+                writer.string(page.address)
+            }
         }
     }
 
@@ -57,10 +61,8 @@ extension Daemon {
     // MARK: Phones
 
     private func listPhones(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
-        var all: [PhoneFolder.Settings] = []
-        for name in phoneNames {
-            if let known = try folder(of: name).readSettings() { all.append(known) }
-        }
+        for name in phones.keys.sorted() { look(after: name) }
+        let all = phoneNames.compactMap { entry(of: $0) }
         connection.answer(request.request) { writer in
             writer.key("phones")
             writer.openArray()
@@ -74,14 +76,18 @@ extension Daemon {
         writer.openObject()
         writer.key("name")
         writer.string(known.name)
-        writer.key("udid")
-        writer.string(known.udid)
+        if known.damage == nil {
+            writer.key("udid")
+            writer.string(known.udid)
+        }
         writer.key("state")
-        writer.string(state(of: known.name))
+        writer.string(phone == nil && known.damage != nil ? "failed" : state(of: known.name))
         writer.key("folder")
         writer.string(folder(of: known.name).run)
-        writer.key("scenario")
-        writer.string(known.scenario)
+        if known.damage == nil {
+            writer.key("scenario")
+            writer.string(known.scenario)
+        }
         if let phone {
             writer.key("clock")
             writer.string(phone.run.realTime ? "real" : "virtual")
@@ -95,7 +101,8 @@ extension Daemon {
             writer.integer(Int64(phone.run.scenario.apps.count))
             writer.key("devices")
             writer.integer(Int64(phone.run.scenario.devices.count))
-        } else if let failure = failures[known.name] {
+        }
+        if let failure = known.damage ?? failures[known.name] {
             writer.key("error")
             writer.value(failure.json)
         }
@@ -112,11 +119,30 @@ extension Daemon {
         }
     }
 
-    /// What the folder of a phone says, which must be there.
+    /// What is known of a phone; nil when there is none. One that is damaged costs nobody but itself.
+    private func entry(of name: String) -> PhoneFolder.Settings? {
+        let folder = folder(of: name)
+        do throws(CommandFailure) {
+            if let known = try folder.readSettings() { return known }
+        } catch {
+            return .damaged(name, error)
+        }
+        guard phones[name] != nil || failures[name] != nil else { return nil }
+        return .damaged(
+            name,
+            CommandFailure(
+                .wrongState,
+                "\(folder.path): removed while the phone was served",
+                hint: "remove what is left with 'wakebench phone delete \(name)'"
+            )
+        )
+    }
+
+    /// The same of a phone that must be there.
     private func known(_ name: String) throws(CommandFailure) -> PhoneFolder.Settings {
-        if PhoneFolder.isName(name), let known = try folder(of: name).readSettings() { return known }
+        if PhoneFolder.isName(name), let known = entry(of: name) { return known }
         for other in phoneNames {
-            if let known = try folder(of: other).readSettings(), known.udid == name { return known }
+            if let known = entry(of: other), known.damage == nil, known.udid == name { return known }
         }
         let near = Suggestion.nearest(to: name, among: phoneNames)
         throw CommandFailure(
@@ -127,18 +153,32 @@ extension Daemon {
         )
     }
 
-    /// The phone that a request means: `booted` is the only one that is switched on.
-    private func target(_ request: ControlRequest) throws(CommandFailure) -> PhoneFolder.Settings {
-        let name = try request.text("phone")
-        guard name == "booted" else { return try known(name) }
-        guard let only = phones.keys.first, phones.count == 1 else {
+    /// The phone that a request means: `booted` is the only one that is switched on. Whether its files are there is looked up.
+    ///
+    /// - Parameter isForDamaged: whether the request can be carried out where nothing but the name is known.
+    private func target(_ request: ControlRequest, isForDamaged: Bool = false) throws(CommandFailure)
+        -> PhoneFolder.Settings
+    {
+        var name = try request.text("phone")
+        if name == "booted" { name = try onlyBooted() }
+        let known = try known(name)
+        look(after: known.name)
+        if let damage = known.damage, !isForDamaged { throw damage }
+        return known
+    }
+
+    private func onlyBooted() throws(CommandFailure) -> String {
+        if let only = phones.keys.first, phones.count == 1 { return only }
+        guard phones.isEmpty else {
             throw CommandFailure(
-                phones.isEmpty ? .wrongState : .usage,
-                phones.isEmpty ? "no phone is booted" : "\(phones.count) phones are booted",
-                hint: phones.isEmpty ? "boot one" : "name one of \(phones.keys.sorted().joined(separator: ", "))"
+                .usage,
+                "\(phones.count) phones are booted",
+                hint: "name one of \(phones.keys.sorted().joined(separator: ", "))"
             )
         }
-        return try known(only)
+        let failed = failures.keys.sorted().joined(separator: ", ")
+        let hint = failed.isEmpty ? "boot one" : "\(failed) failed: see 'phone list' for why"
+        throw CommandFailure(.wrongState, "no phone is booted", hint: hint)
     }
 
     private func booted(_ request: ControlRequest) throws(CommandFailure) -> LivePhone {
@@ -164,7 +204,7 @@ extension Daemon {
             )
         }
         let folder = folder(of: name)
-        guard try folder.readSettings() == nil else {
+        guard entry(of: name) == nil else {
             throw CommandFailure(
                 .wrongState,
                 "there is a phone '\(name)' already",
@@ -180,17 +220,31 @@ extension Daemon {
                 throw CommandFailure(.invalidFile, error)
             }
         }
-        try RunFolder.make(folder.path)
-        if given == nil { try PhoneFolder.replace(scenario, by: Array("scenario: \(name)\napps: []\n".utf8)) }
-        let udid = FolderTree.newUUID()
-        try folder.write(.init(name: name, udid: udid, scenario: scenario, options: options))
+        try make(folder) { () throws(CommandFailure) in
+            try RunFolder.make(folder.path, option: PhoneFolder.option)
+            if given == nil { try PhoneFolder.replace(scenario, by: Array("scenario: \(name)\napps: []\n".utf8)) }
+            let udid = FolderTree.newUUID()
+            try folder.write(.init(name: name, udid: udid, scenario: scenario, options: options))
+        }
         try answer(request, with: name, connection)
     }
 
+    /// Makes the folder of a new phone, or none. The body writes the settings last: a folder without them was being made when the
+    /// daemon was killed, and goes first.
+    private func make(_ folder: PhoneFolder, _ body: () throws(CommandFailure) -> Void) throws(CommandFailure) {
+        try requireState()
+        try PhoneFolder.remove(folder.path)
+        do throws(CommandFailure) { try body() } catch {
+            try? PhoneFolder.remove(folder.path)
+            throw error
+        }
+    }
+
     private func delete(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
-        let known = try target(request)
-        try needShutDown(known, for: "delete it")
-        try PhoneFolder.remove(folder(of: known.name).path)
+        let known = try target(request, isForDamaged: true)
+        // That it is shut down cannot be written into what is damaged.
+        if known.damage == nil { try needShutDown(known, for: "delete it") } else { _ = try? switchOff(known.name) }
+        try folder(of: known.name).delete()
         failures[known.name] = nil
         connection.answer(request.request)
     }
@@ -199,7 +253,7 @@ extension Daemon {
         var known = try target(request)
         let isOn = phones[known.name] != nil
         if !isOn { try boot(known.name, known) }
-        known.isBooted = true
+        (known.isBooted, known.hasBegun) = (true, true)
         try folder(of: known.name).write(known)
         connection.answer(request.request) { writer in
             writer.key("already")
@@ -210,9 +264,9 @@ extension Daemon {
     }
 
     private func shutDown(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
-        var known = try target(request)
+        var known = try target(request, isForDamaged: true)
         known.isBooted = false
-        try folder(of: known.name).write(known)
+        if known.damage == nil { try folder(of: known.name).write(known) }
         failures[known.name] = nil
         let wasOn = try switchOff(known.name)
         connection.answer(request.request) { writer in
@@ -236,27 +290,42 @@ extension Daemon {
     private func erase(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let known = try target(request)
         try needShutDown(known, for: "erase it")
-        try folder(of: known.name).erase()
+        let folder = folder(of: known.name)
+        try folder.settle()
+        try forgetRun(of: known)
+        try folder.erase()
         failures[known.name] = nil
         try answer(request, with: known.name, connection)
+    }
+
+    /// Writes down, before a phone loses its run, that it need not have one.
+    private func forgetRun(of known: PhoneFolder.Settings) throws(CommandFailure) {
+        guard known.hasBegun else { return }
+        var known = known
+        known.hasBegun = false
+        try folder(of: known.name).write(known)
     }
 
     private func clone(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let known = try target(request)
         let name = try request.text("to")
-        guard PhoneFolder.isName(name), try folder(of: name).readSettings() == nil else {
+        guard PhoneFolder.isName(name), entry(of: name) == nil else {
             throw CommandFailure(.wrongState, "'\(name)' cannot be the name of a new phone", hint: "give another")
         }
         try needShutDown(known, for: "clone it")
         let (from, to) = (folder(of: known.name), folder(of: name))
-        try from.copyState(to: to.path)
-        var copy = known
-        (copy.name, copy.udid, copy.isBooted) = (name, FolderTree.newUUID(), false)
-        if known.scenario == from.ownScenario {
-            copy.scenario = to.ownScenario
-            try PhoneFolder.replace(copy.scenario, by: try bytes(of: known.scenario))
+        try from.settle()
+        try requireRun(of: known)
+        try make(to) { () throws(CommandFailure) in
+            try from.copyState(to: to.path)
+            var copy = known
+            (copy.name, copy.udid, copy.isBooted) = (name, FolderTree.newUUID(), false)
+            if known.scenario == from.ownScenario {
+                copy.scenario = to.ownScenario
+                try PhoneFolder.replace(copy.scenario, by: try bytes(of: known.scenario))
+            }
+            try to.write(copy)
         }
-        try to.write(copy)
         try answer(request, with: name, connection)
     }
 
@@ -267,16 +336,27 @@ extension Daemon {
     private func snapshot(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let known = try target(request)
         let folder = folder(of: known.name)
+        try folder.settle()
         let action = try request.text("action")
         if action != "list" {
             let name = try request.text("name")
-            guard PhoneFolder.isName(name), !name.hasSuffix(".new") else {
-                throw CommandFailure(.usage, "'\(name)' cannot be a snapshot's name")
+            guard PhoneFolder.isSnapshotName(name) else {
+                throw CommandFailure(
+                    .usage,
+                    "'\(name)' cannot be a snapshot's name",
+                    hint: "1 to 64 letters, digits, - _ and ., without .new at the end"
+                )
             }
             if action != "remove" { try needShutDown(known, for: "\(action) a snapshot") }
             switch action {
-            case "save": try folder.saveSnapshot(name)
-            case "load": try folder.loadSnapshot(name)
+            case "save":
+                try requireRun(of: known)
+                try folder.saveSnapshot(name)
+            case "load":
+                try folder.requireSnapshot(name)
+                try forgetRun(of: known)
+                try folder.loadSnapshot(name)
+                failures[known.name] = nil
             case "remove": try folder.removeSnapshot(name)
             default: throw CommandFailure(unknown: "action '\(action)'", known: ["save", "load", "list", "remove"])
             }

@@ -19,8 +19,8 @@ package final class Daemon {
         package var page: UInt16?
         /// Reads the options of a phone's run: the words, its scenario and its folder.
         package var parse: ([String], String, String) throws(CommandFailure) -> RunOptions
-        /// Told once that phones are served.
-        package var ready: () -> Void
+        /// Told once that phones are served, and the address of the page; nil for none.
+        package var ready: (_ page: String?) -> Void
         /// Told what is worth a line on stderr.
         package var note: (String) -> Void
 
@@ -29,7 +29,7 @@ package final class Daemon {
             socket: String,
             page: UInt16? = nil,
             parse: @escaping ([String], String, String) throws(CommandFailure) -> RunOptions,
-            ready: @escaping () -> Void,
+            ready: @escaping (_ page: String?) -> Void,
             note: @escaping (String) -> Void
         ) {
             (self.state, self.socket, self.page) = (state, socket, page)
@@ -48,13 +48,13 @@ package final class Daemon {
     private var connections: [ObjectIdentifier: ControlConnection] = [:]
     /// Let go at the end of the turn in which they ended.
     private var finished: [ControlConnection] = []
-    private var page: PageServer?
+    private(set) var page: PageServer?
     private var listener: Watch?
-    private var listening: Int32 = -1
-    /// Whether the socket is this daemon's own to remove.
-    private var ownsSocket = false
+    private var socket: ControlSocket?
     private var signals: [SignalWatch] = []
     private let lock: FolderLock
+    /// The folder of the phones as it was found; what takes its name later is another's.
+    private let stateFolder: Descriptor
     /// When phones whose journal found no space are tried again, and clients who could not be let in.
     private let retry: Timer
     /// When the clocks of phones at which nothing happens are kept.
@@ -62,6 +62,8 @@ package final class Daemon {
 
     /// The most clients at once.
     private static let mostConnections = 256
+    /// So long a client asks nothing, or takes nothing of what it is told, before it may have to give way, in nanoseconds.
+    private static let idleSpan: Int64 = 2_000_000_000
     /// In milliseconds.
     private static let retryPause: Int64 = 5_000
     /// What a phone at which nothing happens loses of its time at most when the daemon is killed, in milliseconds. So seldom a
@@ -71,7 +73,9 @@ package final class Daemon {
     /// Makes the folder, and keeps others away from it.
     package init(_ settings: Settings) throws(CommandFailure) {
         self.settings = settings
-        try RunFolder.make(settings.state + "/phones")
+        for folder in [settings.state, settings.state + "/phones"] {
+            try RunFolder.make(folder, option: PhoneFolder.option)
+        }
         do throws(JournalError) { lock = try FolderLock(journal: settings.state + "/daemon") } catch {
             guard case .inUse(let pid) = error.kind else { throw CommandFailure(error) }
             throw CommandFailure(
@@ -82,12 +86,14 @@ package final class Daemon {
         }
         do throws(SystemError) {
             try raiseDescriptorLimit()
+            stateFolder = try Descriptor.open(settings.state, O_RDONLY | O_DIRECTORY)
             loop = try EventLoop()
             retry = try loop.timer(on: .monotonic)
             keeping = try loop.timer(on: .monotonic)
         } catch {
             throw CommandFailure(.internal, error.description)
         }
+        PhoneFolder.sweep(settings.state + "/phones")
         retry.handler = { [unowned self] in tryAgain() }
         keeping.handler = { [unowned self] in keepClocks() }
         keeping.arm(after: Self.keepingPause)
@@ -111,7 +117,7 @@ package final class Daemon {
     /// The run of a phone in a state folder; nil when there is no such phone.
     package static func runFolder(of phone: String, state: String) -> String? {
         let folder = PhoneFolder(path: "\(state)/phones/\(phone)")
-        return PhoneFolder.isName(phone) && (try? folder.readSettings()) != nil ? folder.run : nil
+        return PhoneFolder.isName(phone) && folder.isThere ? folder.run : nil
     }
 
     // MARK: Running
@@ -136,7 +142,7 @@ package final class Daemon {
             bootOrKeepFailure(name)
         }
         ServiceManager.isReady(status)
-        settings.ready()
+        settings.ready(page?.address)
         do throws(SystemError) { _ = try loop.run() } catch {
             throw CommandFailure(.internal, error.description)
         }
@@ -154,46 +160,26 @@ package final class Daemon {
     func stop() { loop.exit() }
 
     private func listen() throws(CommandFailure) {
+        let socket = try ControlSocket(at: settings.socket)
         do throws(SystemError) {
-            let socket: Int32
-            if let given = try ServiceManager.activatedSocket() {
-                socket = given.release()
-            } else {
-                socket = try ownSocket()
-            }
-            listening = socket
-            listener = try loop.watch(socket, for: .readable) { [unowned self] _ in accept() }
+            listener = try loop.watch(socket.descriptor, for: .readable) { [unowned self] _ in accept() }
         } catch {
-            throw CommandFailure(.environment, error.description, hint: "give another place with --socket")
+            throw CommandFailure(.internal, error.description)
         }
-    }
-
-    private func ownSocket() throws(SystemError) -> Int32 {
-        let path = settings.socket
-        if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
-            do throws(CommandFailure) { try RunFolder.make(String(path[..<slash])) } catch {
-                throw SystemError("mkdir", code: EACCES, subject: error.message)
-            }
-        }
-        // Who has the lock of the phones has no rival for their socket; what is there was left by one that was killed.
-        if (try? UnixSocket.connect(to: path)) != nil {
-            throw SystemError("bind", code: EADDRINUSE, subject: path)
-        }
-        unsafe unlink(path)
-        ownsSocket = true
-        return try UnixSocket.listen(at: path).release()
+        self.socket = socket
     }
 
     private func stopListening() {
         listener?.cancel()
         connections.removeAll()
-        close(listening)
-        if ownsSocket { unsafe unlink(settings.socket) }
+        socket?.removeFile()
+        socket = nil
     }
 
     private func accept() {
+        guard let socket else { return }
         do throws(SystemError) {
-            while let number = try UnixSocket.accept(on: listening) {
+            while let number = try UnixSocket.accept(on: socket.descriptor) {
                 let user = UnixSocket.user(of: number)
                 let connection = try ControlConnection(Descriptor(owning: number), loop: loop)
                 connection.ended = { [unowned self] in
@@ -224,26 +210,76 @@ package final class Daemon {
                 hint: "serve one of your own"
             )
         }
-        guard connections.count <= Self.mostConnections else {
+        guard connections.count <= Self.mostConnections || makePlace() else {
             return CommandFailure(.wrongState, "\(Self.mostConnections) clients are connected", hint: "try again later")
         }
         return nil
     }
 
+    /// Ends the client that has been idle the longest, so that clients that are forgotten keep nobody out; false where none has
+    /// been for long.
+    private func makePlace() -> Bool {
+        let limit = MonotonicClock.now() - Self.idleSpan
+        let idle = connections.values.filter { $0.idleSince <= limit }
+        guard let longest = idle.min(by: { $0.idleSince < $1.idleSince }) else { return false }
+        longest.giveWay(
+            CommandFailure(
+                .wrongState,
+                "\(Self.mostConnections) clients are connected, and this one was idle for the longest",
+                hint: "connect again"
+            )
+        )
+        return true
+    }
+
     // MARK: Phones
 
-    /// Of all phones, in order.
-    var phoneNames: [String] { FolderTree.names(in: settings.state + "/phones").filter(PhoneFolder.isName) }
+    /// Of all phones, in order: those that have a folder, and those that were served when theirs was removed.
+    var phoneNames: [String] {
+        let found = FolderTree.names(in: settings.state + "/phones")
+        let kept = found.filter { PhoneFolder.isName($0) && folder(of: $0).isThere }
+        return Set(kept).union(phones.keys).union(failures.keys).sorted()
+    }
 
     func folder(of phone: String) -> PhoneFolder { PhoneFolder(path: settings.state + "/phones/" + phone) }
+
+    /// - Throws: ``CommandFailure`` with exit code 12 where the folder of the phones was removed or replaced: another daemon may
+    ///   serve what is there now.
+    func requireState() throws(CommandFailure) {
+        guard FileIdentity(of: stateFolder.number) != FileIdentity(at: settings.state, followsLinks: true) else {
+            return
+        }
+        throw CommandFailure(
+            .environment,
+            "\(settings.state): removed or replaced since it is served",
+            hint: "stop the daemon, and start it again"
+        )
+    }
+
+    /// - Throws: ``CommandFailure`` with exit code 4 where a phone had begun its run, and the journal was removed: it does not
+    ///   begin anew without a word.
+    func requireRun(of known: PhoneFolder.Settings) throws(CommandFailure) {
+        let journal = RunFolder(of: folder(of: known.name).run).journal
+        guard known.hasBegun, !PhoneFolder.exists(journal) else { return }
+        throw CommandFailure(
+            .wrongState,
+            "\(journal): removed since the phone began its run",
+            hint: Self.erasing(known.name)
+        )
+    }
 
     /// Switches a phone on, from where it was.
     func boot(_ name: String, _ known: PhoneFolder.Settings) throws(CommandFailure) {
         let folder = folder(of: name)
+        try folder.settle()
+        try requireRun(of: known)
         var options = try settings.parse(known.options, known.scenario, folder.run)
         options.phoneName = name
         options.clock = options.clock ?? .real
-        let phone = try LivePhone(name, folder, options, beside: loop, on: air)
+        let phone: LivePhone
+        do throws(CommandFailure) { phone = try LivePhone(name, folder, options, beside: loop, on: air) } catch {
+            throw Self.failure(error, of: name)
+        }
         for note in phone.run.notes { settings.note("\(name): \(note)") }
         phone.failed = { [unowned self, unowned phone] in failed(phone, $0) }
         phones[name] = phone
@@ -257,14 +293,34 @@ package final class Daemon {
             guard let known = try folder(of: name).readSettings() else { return }
             try boot(name, known)
         } catch {
+            // One that is tried again and again says the same again and again.
+            if failures[name] != error { settings.note("\(name): \(error.line)") }
             failures[name] = error
-            settings.note("\(name): \(error.line)")
         }
     }
 
+    /// Finds out whether somebody removed or replaced what a phone writes to: it cannot go on then.
+    func look(after name: String) {
+        guard let phone = phones[name] else { return }
+        do throws(CommandFailure) { try phone.run.requireInPlace() } catch { failed(phone, error) }
+    }
+
+    /// The same of a phone. It has no `--out` that could be another.
+    static func failure(_ failure: CommandFailure, of phone: String) -> CommandFailure {
+        guard let hint = failure.hint else { return failure }
+        var failure = failure
+        let others = ["--out", "--force", "--run", "the folder of a run", "a file that wakebench wrote"]
+        failure.hint = hint.replacing(" or give another --out", with: "")
+        if others.contains(where: { failure.hint?.firstRange(of: $0) != nil }) { failure.hint = erasing(phone) }
+        return failure
+    }
+
+    private static func erasing(_ phone: String) -> String { "begin anew with 'wakebench phone erase \(phone)'" }
+
     /// A phone cannot go on. It is switched on again when there is space for its journal; the others go on.
-    private func failed(_ phone: LivePhone, _ failure: CommandFailure) {
+    private func failed(_ phone: LivePhone, _ found: CommandFailure) {
         guard phones[phone.name] === phone else { return }
+        let failure = Self.failure(found, of: phone.name)
         phones[phone.name] = nil
         failures[phone.name] = failure
         tellState(of: phone.name)

@@ -68,6 +68,8 @@ final class LivePhone: BenchObserver {
     private(set) var lastDecisions: [AppID: Decision] = [:]
     private(set) var lastDecision = DecisionID.none
     private var isTurning = false
+    /// Whether something was committed in this turn.
+    private var hasCommitted = false
     /// Told once when the phone cannot go on. It is to be stopped then.
     var failed: ((CommandFailure) -> Void)?
     /// Hears what happens for good; nil when nobody follows.
@@ -150,6 +152,10 @@ final class LivePhone: BenchObserver {
             repeat {
                 try run.loop.runReady()
                 if run.realTime { try turnInRealTime() } else { try turnInVirtualTime() }
+                if hasCommitted {
+                    hasCommitted = false
+                    try run.requireInPlace()
+                }
                 serveWaiters()
             } while try run.loop.prepare()
         } catch {
@@ -239,6 +245,7 @@ final class LivePhone: BenchObserver {
     }
 
     func committed() {
+        hasCommitted = true
         defer {
             for move in moves { news?(.move(move)) }
             moves.removeAll(keepingCapacity: true)
@@ -325,7 +332,7 @@ final class LivePhone: BenchObserver {
             throw CommandFailure(refusal)
         } catch {
             // The router may have gone further than its journal: only what the journal has goes on.
-            let failure = CommandFailure(error)
+            let failure = Daemon.failure(CommandFailure(error), of: name)
             failed?(failure)
             throw failure
         }

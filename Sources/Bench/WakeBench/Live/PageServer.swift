@@ -11,6 +11,8 @@ final class PageServer {
     private unowned let daemon: Daemon
     private let server: HTTPServer
     private let token: PageToken
+    /// Of the page, with the token that opens it.
+    let address: String
     /// Those who wait for an answer, or listen, by their exchange.
     private var clients: [ObjectIdentifier: PageClient] = [:]
     private let beat: Timer
@@ -29,11 +31,12 @@ final class PageServer {
         } catch {
             throw CommandFailure(.environment, error.description, hint: "give another port with --http")
         }
+        address = "http://127.0.0.1:\(server.port)/?token=\(token.text)"
         beat.handler = { [unowned self] in sayNothing() }
         beat.arm(after: Self.beatPause)
         server.admit = { [unowned self] in admit($0) }
         server.asked = { [unowned self] in hear($0) }
-        daemon.settings.note("page at http://127.0.0.1:\(server.port)/?token=\(token.text)")
+        daemon.settings.note("page at \(address)")
     }
 
     deinit {

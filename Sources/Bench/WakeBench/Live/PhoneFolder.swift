@@ -19,13 +19,25 @@ package struct PhoneFolder: Sendable {
         var options: [String]
         /// Whether it is to run whenever the daemon does.
         var isBooted = false
+        /// Whether it has begun its run since it was made, erased or brought to a snapshot: then its journal is to be there.
+        var hasBegun = false
+        /// Why nothing of this is known but the name; nil where it is known.
+        var damage: CommandFailure?
+
+        /// Those of a phone of which nothing but the name is known.
+        static func damaged(_ name: String, _ damage: CommandFailure) -> Settings {
+            Settings(name: name, udid: "", scenario: "", options: [], damage: damage)
+        }
     }
 
+    /// The phone's, whatever the folder says: who renames a folder renames the phone.
+    var name: String { path.split(separator: "/").last.map { String($0) } ?? path }
     /// Where its run writes to.
     package var run: String { path + "/run" }
     private var settingsFile: String { path + "/phone.json" }
-    private var joinedFile: String { path + "/apps.ndjson" }
-    private var snapshots: String { path + "/snapshots" }
+    var joinedFile: String { path + "/apps.ndjson" }
+    /// What names the folder of all phones where it cannot be used.
+    static let option = "--state"
     /// The scenario of a phone that was made without one.
     var ownScenario: String { path + "/phone.yaml" }
 
@@ -47,18 +59,29 @@ package struct PhoneFolder: Sendable {
 
     // MARK: Settings
 
+    /// Whether the folder is a phone's. One that was being made when the daemon was killed is none.
+    var isThere: Bool { Self.exists(settingsFile) }
+
     /// Nil when the folder is none of a phone.
+    ///
+    /// - Throws: ``CommandFailure`` where it is a phone's, and does not say what is in it.
     func readSettings() throws(CommandFailure) -> Settings? {
-        guard let text = try Self.read(settingsFile) else { return nil }
-        guard let value = JSONValue(parsing: text), let name = value["name"]?.string, let udid = value["udid"]?.string,
+        let remedy = "remove it with 'wakebench phone delete \(name)', and make it anew"
+        let found: [UInt8]?
+        do throws(CommandFailure) { found = try Self.read(settingsFile) } catch {
+            throw CommandFailure(error.code, error.message, hint: remedy)
+        }
+        guard let text = found else { return nil }
+        guard let value = JSONValue(parsing: text), value["name"]?.string != nil, let udid = value["udid"]?.string,
             let scenario = value["scenario"]?.string, let booted = value["booted"]?.bool
-        else { throw damaged(settingsFile) }
+        else { throw CommandFailure(.invalidFile, "\(settingsFile): not what wakebench wrote", hint: remedy) }
         return Settings(
             name: name,
             udid: udid,
             scenario: scenario,
             options: value["options"]?.array.compactMap(\.string) ?? [],
-            isBooted: booted
+            isBooted: booted,
+            hasBegun: value["begun"]?.bool == true
         )
     }
 
@@ -77,12 +100,10 @@ package struct PhoneFolder: Sendable {
         writer.strings(settings.options)
         writer.key("booted")
         writer.bool(settings.isBooted)
+        writer.key("begun")
+        writer.bool(settings.hasBegun)
         writer.closeObject()
         try Self.replace(settingsFile, by: writer.bytes + [0x0a])
-    }
-
-    private func damaged(_ file: String) -> CommandFailure {
-        CommandFailure(.invalidFile, "\(file): not what wakebench wrote", hint: "delete the phone and make it anew")
     }
 
     // MARK: Apps that joined
@@ -102,91 +123,63 @@ package struct PhoneFolder: Sendable {
         try Self.replace(joinedFile, by: entries.flatMap { $0.encoded + [0x0a] })
     }
 
-    // MARK: Copies of the phone
-
-    /// Removes the run and what has joined: the phone is as it was made.
-    func erase() throws(CommandFailure) {
-        try Self.remove(run)
-        unsafe unlink(joinedFile)
-    }
-
-    func saveSnapshot(_ name: String) throws(CommandFailure) {
-        try RunFolder.make(snapshots)
-        let place = snapshots + "/" + name
-        try Self.remove(place)
-        try copyState(to: place + ".new")
-        guard unsafe rename(place + ".new", place) == 0 else {
-            throw CommandFailure(.environment, SystemError(last: "rename", subject: place).description)
-        }
-    }
-
-    func loadSnapshot(_ name: String) throws(CommandFailure) {
-        let place = snapshots + "/" + name
-        guard snapshotNames.contains(name) else {
-            throw CommandFailure(.notFound, "no snapshot '\(name)'", hint: "it has \(listed(snapshotNames))")
-        }
-        try erase()
-        try PhoneFolder(path: place).copyState(to: path)
-    }
-
-    func removeSnapshot(_ name: String) throws(CommandFailure) {
-        guard snapshotNames.contains(name) else {
-            throw CommandFailure(.notFound, "no snapshot '\(name)'", hint: "it has \(listed(snapshotNames))")
-        }
-        try Self.remove(snapshots + "/" + name)
-    }
-
-    /// In the order of their names.
-    var snapshotNames: [String] { FolderTree.names(in: snapshots).filter { !$0.hasSuffix(".new") } }
-
-    private func listed(_ names: [String]) -> String { names.isEmpty ? "none" : names.joined(separator: ", ") }
-
-    /// Copies the run and what has joined to another folder.
-    func copyState(to other: String) throws(CommandFailure) {
-        try Self.remove(other + "/run")
-        try RunFolder.make(other)
-        if unsafe access(run, F_OK) == 0 { try Self.copy(run, to: other + "/run") }
-        if let text = try Self.read(joinedFile) { try Self.replace(PhoneFolder(path: other).joinedFile, by: text) }
-    }
-
     // MARK: Files
 
+    /// What to do where something cannot be written.
+    private static let remedy = "see to the space and the rights there"
+    /// The most bytes of a file that is read.
+    private static let longestFile = 64 << 20
+
+    /// Whether something is at a path, be it a link that leads nowhere.
+    static func exists(_ path: String) -> Bool { FileIdentity(at: path) != nil }
+
     static func remove(_ path: String) throws(CommandFailure) {
-        do throws(FolderTree.Failure) { try FolderTree.remove(path) } catch { throw CommandFailure(error) }
+        do throws(FolderTree.Failure) { try FolderTree.remove(path) } catch {
+            throw CommandFailure(.environment, "\(error.path): \(error.reason)", hint: remedy)
+        }
     }
 
-    private static func copy(_ path: String, to other: String) throws(CommandFailure) {
-        do throws(FolderTree.Failure) { try FolderTree.copy(path, to: other) } catch { throw CommandFailure(error) }
+    static func copy(_ path: String, to other: String) throws(CommandFailure) {
+        do throws(FolderTree.Failure) { try FolderTree.copy(path, to: other) } catch {
+            throw CommandFailure(.environment, "\(error.path): \(error.reason)", hint: remedy)
+        }
     }
 
-    private static func read(_ path: String) throws(CommandFailure) -> [UInt8]? {
+    static func move(_ path: String, to other: String) throws(CommandFailure) {
+        guard unsafe rename(path, other) == 0 else {
+            throw CommandFailure(.environment, SystemError(last: "rename", subject: other).description, hint: remedy)
+        }
+    }
+
+    /// Nil when there is none.
+    static func read(_ path: String) throws(CommandFailure) -> [UInt8]? {
         do throws(SystemError) {
-            let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW)
+            // No pipe in the file's place is waited for.
+            let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
             var bytes: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 65_536)
-            while let count = try file.read(into: &buffer), count > 0 { bytes += buffer[..<count] }
+            while let count = try file.read(into: &buffer), count > 0 {
+                bytes += buffer[..<count]
+                guard bytes.count <= longestFile else { throw SystemError("read", code: EFBIG) }
+            }
             return bytes
         } catch {
             if error.code == ENOENT { return nil }
-            throw CommandFailure(.environment, error.description)
+            throw CommandFailure(.environment, "\(path): \(error.call): \(error.reason)")
         }
     }
 
-    /// Whoever reads the file finds it whole, as it was or as it is.
+    /// Whoever reads the file finds it whole, as it was or as it is, also when the machine loses its power.
     static func replace(_ path: String, by bytes: [UInt8]) throws(CommandFailure) {
         let unnamed = path + ".new"
         do throws(ReportError) {
             let file = try LogFile(creating: unnamed)
             try file.write(bytes)
+            try file.sync()
         } catch {
-            throw CommandFailure(.environment, error)
+            unsafe unlink(unnamed)
+            throw CommandFailure(.environment, "\(path): \(error.complaint)", hint: remedy)
         }
-        guard unsafe rename(unnamed, path) == 0 else {
-            throw CommandFailure(.environment, SystemError(last: "rename", subject: path).description)
-        }
+        try move(unnamed, to: path)
     }
-}
-
-extension CommandFailure {
-    fileprivate init(_ failure: FolderTree.Failure) { self.init(.environment, "\(failure.path): \(failure.reason)") }
 }

@@ -248,6 +248,8 @@ int wake_stream_listen(const char *path);
 int wake_stream_connect(const char *path);
 // The user at the other end of such a socket; SO_PEERCRED's structure is a GNU extension. -1 when it is not known.
 int wake_peer_user(int socket);
+// The process there: of one that was connected to, the process that listens, as this one's namespace has it. -1 or 0 the same.
+int wake_peer_process(int socket);
 
 // rtnetlink(7): a socket that becomes readable when a link or a route of this machine changes, non-blocking and close-on-exec; -1
 // with errno.

@@ -1,6 +1,9 @@
 import Foundation
+import Glibc
 import WakeBench
 import WakeJSON
+import WakeReports
+import WakeSystem
 
 /// `wakebench serve` and the verbs about the daemon itself.
 enum ServeCommand {
@@ -10,12 +13,12 @@ enum ServeCommand {
             "",
             "serve phones until interrupted: the daemon that the verbs of running phones speak to",
             run,
-            options: options
+            options: options + [logOption]
         ),
         WakebenchProgram.Verb(
             "daemon start",
             "",
-            "the same in the background: returns when the phones are served; what it says goes to daemon.log in their folder",
+            "the same in the background: returns when the phones are served; what it says is added to daemon.log in their folder",
             start,
             options: options
         ),
@@ -27,6 +30,7 @@ enum ServeCommand {
             print(
                 "wakebench \(answer["version"]?.string ?? "") pid \(answer["pid"]?.integer ?? 0): \(booted) of \(phones) phones booted"
             )
+            if let page = answer["page"]?.string { print(pageLine(page)) }
             return .done
         },
         LiveVerb.ask(
@@ -38,7 +42,7 @@ enum ServeCommand {
             call throws(CommandFailure) in
             _ = call.printed(try call.ask("stop"))
             // It is gone when it says no more.
-            while try call.client.nextLine() != nil {}
+            while try call.client.nextLine(isDue: true) != nil {}
             return .done
         },
     ]
@@ -51,49 +55,68 @@ enum ServeCommand {
             "[PORT]",
             "a page on 127.0.0.1 too, at an address with a token that is printed; default any free port"
         ),
+        .flag("--json", "print one JSON object when the phones are served, or why they are not"),
     ]
 
-    /// Starts `serve` in a session of its own, and waits until it says that it serves.
+    private static let logOption = Arguments.Option.value(
+        "--log",
+        "FILE",
+        "what is said is added to a file and not printed, but for why the phones cannot be served"
+    )
+
+    private static func pageLine(_ address: String) -> String { "page at \(TerminalText.escaped(address))" }
+
+    // MARK: In the background
+
+    /// Starts `serve` in a session of its own, and waits until it says that it serves, or why it does not.
     private static func start(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
-        let state = Paths.absolute(arguments.value("--state") ?? Daemon.usualState())
-        let log = state + "/daemon.log"
+        let log = Paths.absolute(arguments.value("--state") ?? Daemon.usualState()) + "/daemon.log"
         let said = Pipe()
         do {
-            try FileManager.default.createDirectory(
-                atPath: state,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
-            _ = FileManager.default.createFile(atPath: log, contents: nil, attributes: [.posixPermissions: 0o600])
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
             let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-            process.arguments = [program, "serve"] + words
+            process.arguments = [program, "serve", "--log=\(log)", "--json"] + words
             process.standardInput = FileHandle.nullDevice
             process.standardOutput = said
-            process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
             try process.run()
         } catch {
             throw CommandFailure(.environment, "the daemon cannot be started: \(error.localizedDescription)")
         }
-        let line = String(decoding: said.fileHandleForReading.availableData, as: UTF8.self)
-        guard !line.isEmpty else {
-            let why = (try? String(contentsOfFile: log, encoding: .utf8))?.split(separator: "\n").last
-            throw CommandFailure(
-                .wrongState,
-                "the daemon ended at once: \(why?.replacing("wakebench: ", with: "") ?? "see \(log)")"
-            )
+        let line = firstLine(said.fileHandleForReading)
+        guard let answer = JSONValue(parsing: Array(line)) else {
+            throw CommandFailure(.wrongState, "the daemon ended at once", hint: "see \(log)")
         }
-        print(line, terminator: "")
+        guard answer["ok"]?.bool == true else { throw CommandFailure(answer["error"]) }
+        if arguments.has("--json") {
+            print(String(decoding: line, as: UTF8.self))
+        } else {
+            print("serving \(answer["state"]?.string ?? "") at \(answer["socket"]?.string ?? "")")
+            if let page = answer["page"]?.string { print(pageLine(page)) }
+        }
         return .done
     }
 
+    /// Without its end; what there is where the other end closes before.
+    private static func firstLine(_ file: FileHandle) -> Data {
+        var line = Data()
+        while true {
+            let more = file.availableData
+            if let end = more.firstIndex(of: 0x0a) { return line + more[..<end] }
+            if more.isEmpty { return line }
+            line += more
+        }
+    }
+
+    // MARK: In the foreground
+
     private static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
-        let arguments = try Arguments(words, options: options)
+        let arguments = try Arguments(words, options: options + [logOption])
         if let word = arguments.rest.first { throw CommandFailure(.usage, "'\(word)' is one word too many") }
         let state = Paths.absolute(arguments.value("--state") ?? Daemon.usualState())
         let socket = Paths.absolute(arguments.value("--socket") ?? Daemon.usualSocket(state: state))
+        let log = arguments.value("--log").map { ServeLog(Paths.absolute($0)) }
         let settings = Daemon.Settings(
             state: state,
             socket: socket,
@@ -105,14 +128,37 @@ enum ServeCommand {
                 (options.out, options.followsLatest) = (out, false)
                 return options
             },
-            ready: {
-                print("serving \(state) at \(socket)")
-                fflush(nil)
+            ready: { page in
+                log?.takeErrors()
+                say(state, socket, page, asJSON: arguments.has("--json"), hasLog: log != nil)
             },
-            note: { Output.complain($0) }
+            note: { line in if let log { log.add(line) } else { Output.complain(line) } }
         )
-        try Daemon(settings).run()
+        let daemon = try Daemon(settings)
+        // Before the phones are this daemon's, the log may be another's.
+        try log?.open()
+        do throws(CommandFailure) { try daemon.run() } catch {
+            // On stderr it is said as well, unless it goes to stdout.
+            if arguments.has("--json") || log?.hasErrors == false { log?.add(error.line) }
+            throw error
+        }
         return .done
+    }
+
+    /// Says that the phones are served. On stderr the address of the page has been said.
+    private static func say(_ state: String, _ socket: String, _ page: String?, asJSON: Bool, hasLog: Bool) {
+        if asJSON {
+            var members: [JSONValue.Member] = [
+                .init("ok", .bool(true)), .init("schema", "wake.serve/1"), .init("pid", .integer(Int64(getpid()))),
+                .init("state", state), .init("socket", socket),
+            ]
+            if let page { members.append(.init("page", page)) }
+            print(String(decoding: JSONValue.object(members).encoded, as: UTF8.self))
+        } else {
+            print("serving \(state) at \(socket)")
+            if hasLog, let page { print(pageLine(page)) }
+        }
+        fflush(nil)
     }
 
     private static func port(_ text: String) throws(CommandFailure) -> UInt16 {
@@ -126,4 +172,38 @@ enum ServeCommand {
         }
         return port
     }
+}
+
+/// The file to which `serve --log` adds what it says.
+private final class ServeLog {
+    private let path: String
+    /// Negative before it is open.
+    private var descriptor: Int32 = -1
+    /// Whether what goes to stderr is added, too.
+    private(set) var hasErrors = false
+
+    init(_ path: String) {
+        self.path = path
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Opens the file behind what it holds, or makes it for its owner alone.
+    func open() throws(CommandFailure) {
+        do throws(SystemError) {
+            descriptor = try Descriptor.open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, mode: 0o600).release()
+        } catch {
+            throw CommandFailure(.environment, error.description, hint: "give another file with --log")
+        }
+    }
+
+    /// Adds a line, as far as there is space.
+    func add(_ line: String) {
+        if descriptor >= 0 { StandardStreams.complain(Output.complaint(line), on: descriptor) }
+    }
+
+    /// From now on what goes to stderr is added: nobody reads it elsewhere.
+    func takeErrors() { hasErrors = descriptor >= 0 && dup2(descriptor, STDERR_FILENO) >= 0 }
 }

@@ -21,6 +21,8 @@ final class TopView {
     private let soon: Timer
     /// Whether an answer about the phone is awaited.
     private var isAsking = false
+    /// For how many ticks in a row one has been.
+    private var waited = 0
     private var hasNews = false
     /// Whether phones may stand otherwise than they did.
     private var phonesChanged = true
@@ -34,6 +36,8 @@ final class TopView {
     /// In milliseconds.
     private static let tickSpan: Int64 = 1_000
     private static let drawSpan: Int64 = 50
+    /// In ticks: a daemon that is silent for so long is said to be.
+    private static let patience = 10
 
     /// Takes the terminal.
     ///
@@ -103,6 +107,7 @@ final class TopView {
     private func ticked() {
         tick.arm(after: Self.tickSpan)
         endedStream = nil
+        watchSilence()
         if stream == nil, let again = try? ControlStream(socket: socket, on: loop) {
             // What was decided meanwhile is in the logs.
             model.forgetEntries()
@@ -111,6 +116,17 @@ final class TopView {
         } else {
             phonesChanged = true
             refresh()
+        }
+    }
+
+    private func watchSilence() {
+        let wasSilent = waited >= Self.patience
+        waited = isAsking ? waited + 1 : 0
+        if waited >= Self.patience {
+            model.message = ("the daemon does not answer", true)
+            draw()
+        } else if wasSilent {
+            model.message = nil
         }
     }
 

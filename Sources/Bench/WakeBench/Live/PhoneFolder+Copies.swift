@@ -1,0 +1,153 @@
+import WakeBundles
+
+/// Copies of a phone, and its return to them.
+///
+/// The daemon may be killed at any moment, and the disk may be full: what was kept stays until what takes its place is whole, and
+/// each step from one to the other is a rename. ``settle()`` does what a killed daemon left to be done.
+extension PhoneFolder {
+    private var snapshots: String { path + "/snapshots" }
+    private func snapshot(_ name: String) -> String { snapshots + "/" + name }
+    /// A snapshot that is being copied or removed. No snapshot has such a name.
+    private func unfinished(_ name: String) -> String { "\(snapshots)/.\(name)\(Self.newSuffix)" }
+    /// One whose place another is about to take.
+    private func replaced(_ name: String) -> String { "\(snapshots)/.\(name)\(Self.oldSuffix)" }
+    private static let newSuffix = ".new"
+    private static let oldSuffix = ".old"
+    /// The state that the phone is being brought to: its run or a file `none`, and its `apps.ndjson`, which is moved last.
+    private var loading: String { path + "/loading" }
+    private var staged: String { loading + ".new" }
+
+    /// Finishes, or undoes, what a daemon did here when it was killed. To be called before anything here is used.
+    func settle() throws(CommandFailure) {
+        // What is only in the way of space stays where it cannot be removed.
+        try? Self.remove(staged)
+        if Self.exists(loading) {
+            try takeLoaded()
+            try? Self.remove(loading)
+        }
+        for file in FolderTree.names(in: snapshots) {
+            if file.hasPrefix("."), file.hasSuffix(Self.oldSuffix) {
+                let name = String(file.dropFirst().dropLast(Self.oldSuffix.count))
+                if Self.exists(snapshot(name)) {
+                    try? Self.remove(replaced(name))
+                } else {
+                    try Self.move(replaced(name), to: snapshot(name))
+                }
+            } else if file.hasSuffix(Self.newSuffix) {
+                try? Self.remove(snapshot(file))
+            }
+        }
+    }
+
+    // MARK: Snapshots
+
+    /// In the order of their names.
+    var snapshotNames: [String] { FolderTree.names(in: snapshots).filter(Self.isSnapshotName) }
+
+    /// Whether a name can be a snapshot's: those of phones, without what an earlier version called a copy that was not whole.
+    static func isSnapshotName(_ text: String) -> Bool { isName(text) && !text.hasSuffix(newSuffix) }
+
+    /// - Throws: ``CommandFailure``; a snapshot of that name is as it was then.
+    func saveSnapshot(_ name: String) throws(CommandFailure) {
+        try RunFolder.make(snapshots, option: Self.option)
+        try copyState(to: unfinished(name))
+        do throws(CommandFailure) {
+            if Self.exists(snapshot(name)) { try Self.move(snapshot(name), to: replaced(name)) }
+            try Self.move(unfinished(name), to: snapshot(name))
+        } catch {
+            try? settle()
+            throw error
+        }
+        try? Self.remove(replaced(name))
+    }
+
+    /// - Throws: ``CommandFailure``; the phone is as it was then.
+    func loadSnapshot(_ name: String) throws(CommandFailure) {
+        try requireSnapshot(name)
+        try bring(to: PhoneFolder(path: snapshot(name)))
+    }
+
+    func removeSnapshot(_ name: String) throws(CommandFailure) {
+        try requireSnapshot(name)
+        try Self.move(snapshot(name), to: unfinished(name))
+        try Self.remove(unfinished(name))
+    }
+
+    func requireSnapshot(_ name: String) throws(CommandFailure) {
+        let names = snapshotNames
+        guard names.contains(name) else {
+            let all = names.isEmpty ? "none" : names.joined(separator: ", ")
+            throw CommandFailure(.notFound, "no snapshot '\(name)'", hint: "it has \(all)")
+        }
+    }
+
+    // MARK: The phone as a whole
+
+    /// Takes away the run and what has joined: the phone is as it was made.
+    ///
+    /// - Throws: ``CommandFailure``; the phone is as it was then.
+    func erase() throws(CommandFailure) { try bring(to: nil) }
+
+    /// Removes all of the phone. From the first moment on there is none of its name.
+    func delete() throws(CommandFailure) {
+        let gone = "\(path.dropLast(name.count)).\(name)\(Self.deletedSuffix)"
+        try Self.remove(gone)
+        guard Self.exists(path) else { return }
+        try Self.move(path, to: gone)
+        try Self.remove(gone)
+    }
+
+    private static let deletedSuffix = ".deleted"
+
+    /// Removes what is left of phones that were being deleted when the daemon was killed.
+    static func sweep(_ phones: String) {
+        for file in FolderTree.names(in: phones) where file.hasPrefix(".") && file.hasSuffix(deletedSuffix) {
+            try? remove(phones + "/" + file)
+        }
+    }
+
+    /// Copies the run and what has joined to a folder that is not there yet.
+    ///
+    /// - Throws: ``CommandFailure``; the folder is not there then.
+    func copyState(to other: String) throws(CommandFailure) {
+        do throws(CommandFailure) {
+            try RunFolder.make(other, option: Self.option)
+            if Self.exists(run) { try Self.copy(run, to: other + "/run") }
+            try Self.replace(PhoneFolder(path: other).joinedFile, by: try Self.read(joinedFile) ?? [])
+        } catch {
+            try? Self.remove(other)
+            throw error
+        }
+    }
+
+    /// Brings the run and what has joined to those of a snapshot, or to none. Before `loading` has its name nothing has happened;
+    /// from then on it is carried out, now or by ``settle()``.
+    private func bring(to source: PhoneFolder?) throws(CommandFailure) {
+        let next = PhoneFolder(path: staged)
+        do throws(CommandFailure) {
+            if let source {
+                try source.copyState(to: staged)
+            } else {
+                try RunFolder.make(staged, option: Self.option)
+                try Self.replace(next.joinedFile, by: [])
+            }
+            if !Self.exists(next.run) { try Self.replace(staged + "/none", by: []) }
+            try Self.move(staged, to: loading)
+        } catch {
+            try? Self.remove(staged)
+            throw error
+        }
+        try takeLoaded()
+        try? Self.remove(loading)
+    }
+
+    /// Each step may have been done before.
+    private func takeLoaded() throws(CommandFailure) {
+        let next = PhoneFolder(path: loading)
+        guard Self.exists(next.joinedFile) else { return }
+        let hasRun = Self.exists(next.run)
+        if hasRun || Self.exists(loading + "/none"), Self.exists(run) { try Self.move(run, to: loading + "/old") }
+        if hasRun { try Self.move(next.run, to: run) }
+        try Self.move(next.joinedFile, to: joinedFile)
+    }
+}

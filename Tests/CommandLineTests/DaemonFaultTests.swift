@@ -1,0 +1,503 @@
+import ChildProcess
+import Foundation
+import Glibc
+import Testing
+
+@Suite("A daemon in trouble", .timeLimit(.minutes(5)))
+struct DaemonFaultTests {
+    private static let hasPython = FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")
+
+    /// What a script prints that is given the program, and after it more words. It has `connect(path)`.
+    private func python(_ script: String, _ program: Program, _ words: String...) throws -> String {
+        let start = """
+            import json, os, shutil, signal, socket, subprocess, sys
+            def connect(path):
+                s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+                s.connect(path)
+                return s
+            class Client:
+                def __init__(self, path):
+                    self.socket = connect(path)
+                    self.lines = self.socket.makefile()
+                def ask(self, **request):
+                    self.socket.sendall(json.dumps(request).encode() + b"\\n")
+                    return json.loads(self.lines.readline())
+
+            """
+        let outcome = try program.run("/usr/bin/python3", ["-c", start + script, Program.path] + words)
+        #expect(outcome.errors == "")
+        return outcome.output
+    }
+
+    private func phones(_ bench: ServedBench) throws -> [String: [String: Any]] {
+        let phones = try bench.json("phone", "list")["phones"] as? [[String: Any]] ?? []
+        return Dictionary(uniqueKeysWithValues: phones.map { ($0["name"] as? String ?? "", $0) })
+    }
+
+    private func states(_ bench: ServedBench) throws -> [String: String] {
+        try phones(bench).mapValues { $0["state"] as? String ?? "" }
+    }
+
+    private func contents(_ bench: ServedBench, _ folder: String) -> [String] {
+        let path = bench.program.folder.appending(path: folder).path
+        return ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+    }
+
+    // MARK: Snapshots
+
+    @Test("A snapshot that finds no room leaves the one before and the phone as they were, and no half copy")
+    func noRoom() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        #expect(try bench("time", "advance", "1h").code == 0)
+        #expect(try bench("phone", "shutdown", "one").code == 0)
+        try bench.program.write("state/phones/one/run/large", String(repeating: "x", count: 3 << 20))
+        #expect(try bench("phone", "snapshot", "save", "base", "-p", "one").code == 0)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        #expect(try bench("time", "advance", "1h").code == 0)
+        #expect(try bench("phone", "shutdown", "one").code == 0)
+        try bench.killAndServeAgain(largestFile: 1_024)
+        for words in [["save", "base"], ["save", "other"], ["load", "base"]] {
+            let refused = try bench.run(["phone", "snapshot"] + words + ["-p", "one"])
+            expectRefusal(refused, code: 12, says: "phones/one", "see to the space")
+        }
+        expectRefusal(try bench("phone", "clone", "one", "two"), code: 12, says: "phones/two", "see to the space")
+        #expect(try bench("phone", "snapshot", "list", "-p", "one").output == "base\n")
+        #expect(contents(bench, "state/phones") == ["one"])
+        #expect(contents(bench, "state/phones/one") == ["phone.json", "run", "snapshots"])
+        #expect(contents(bench, "state/phones/one/snapshots") == ["base"])
+        #expect(try bench("phone", "boot", "one").code == 0)
+        #expect(try bench("time", "now").output == "T+02:00:00.000\n")
+        #expect(try bench("phone", "shutdown", "one").code == 0)
+        try bench.killAndServeAgain()
+        #expect(try bench("phone", "snapshot", "load", "base", "-p", "one").code == 0)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        #expect(try bench("time", "now").output == "T+01:00:00.000\n")
+    }
+
+    @Test(
+        "However often a daemon is killed amid snapshots, each is whole, and the phone boots as it was or as was asked",
+        .enabled(if: Self.hasPython)
+    )
+    func killedAmidSnapshots() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let script = Program.repository.appending(path: "Scripts/crash.d/snapshots.py").path
+        let words = ["-B", script, "--program", Program.path, "--kills", "8"]
+        let outcome = try program.run("/usr/bin/python3", words)
+        #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
+        #expect(outcome.output.contains("8 kills and "), "\(outcome.output)")
+    }
+
+    @Test("What is left of a phone that was being made, or deleted, when the daemon was killed stands in nobody's way")
+    func halfMade() throws {
+        let bench = try ServedBench()
+        try bench.program.write("state/phones/two/run/decisions.ndjson", "{}\n")
+        try bench.program.write("state/phones/.gone.deleted/run/large", "x")
+        try bench.killAndServeAgain()
+        #expect(contents(bench, "state/phones") == ["two"])
+        #expect(try bench("phone", "list").output.split(separator: "\n").count == 1)
+        #expect(try bench("daemon", "status").output.contains("0 of 0 phones booted"))
+        #expect(try bench("phone", "create", "two").code == 0)
+        #expect(try bench("phone", "boot", "two").code == 0)
+        #expect(try bench("phone", "shutdown", "two").code == 0)
+        try bench.program.write("state/phones/three/apps.ndjson", "nonsense\n")
+        #expect(try bench("phone", "clone", "two", "three").code == 0)
+        #expect(try bench.program.read("state/phones/three/apps.ndjson") == "")
+    }
+
+    // MARK: Damaged phones
+
+    @Test(
+        "A phone whose settings are damaged costs only itself, and can be deleted",
+        arguments: ["{}", "", "{\"name\":"]
+    )
+    func damagedSettings(_ content: String) throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        try bench.program.write("state/phones/bad/phone.json", content)
+        #expect(try states(bench) == ["one": "booted", "bad": "failed"])
+        let error = try #require(try phones(bench)["bad"]?["error"] as? [String: Any])
+        #expect((error["message"] as? String)?.hasSuffix("phones/bad/phone.json: not what wakebench wrote") == true)
+        #expect(error["hint"] as? String == "remove it with 'wakebench phone delete bad', and make it anew")
+        for words in [["phone", "list"], ["simctl", "list"], ["top", "--once"]] {
+            let list = try bench.run(words)
+            #expect(list.code == 0, "\(list.errors)")
+            let rows = list.output.split(separator: "\n").map { $0.split(separator: " ").prefix(2).map(String.init) }
+            #expect(rows.contains(["one", "booted"]) && rows.contains(["bad", "failed"]), "\(list.output)")
+        }
+        for words in [["boot", "bad"], ["erase", "bad"], ["snapshot", "list", "-p", "bad"]] {
+            let refused = try bench.run(["phone"] + words)
+            expectRefusal(refused, code: 11, says: "not what wakebench wrote", "'wakebench phone delete bad'")
+        }
+        expectRefusal(try bench("phone", "create", "bad"), code: 4, says: "there is a phone 'bad' already")
+        #expect(try bench("app", "launch", "heart").code == 0)
+        #expect(try bench("phone", "delete", "bad").code == 0)
+        #expect(try states(bench) == ["one": "booted"])
+        #expect(contents(bench, "state/phones") == ["one"])
+        #expect(try bench("phone", "create", "bad").code == 0)
+    }
+
+    @Test("A phone whose journal is damaged says that it can be erased, and goes on when it is")
+    func damagedJournal() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        #expect(try bench("time", "advance", "1h").code == 0)
+        #expect(try bench("phone", "shutdown", "one").code == 0)
+        try bench.program.write("state/phones/one/run/journal.sqlite", "nonsense")
+        expectRefusal(
+            try bench("phone", "boot", "one"),
+            code: 11,
+            says: "journal.sqlite: not a journal of wakebench; begin anew with 'wakebench phone erase one'"
+        )
+        #expect(try bench("phone", "erase", "one").code == 0)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        #expect(try bench("time", "now").output == "T+00:00:00.000\n")
+    }
+
+    // MARK: Files that go
+
+    @Test(
+        "A phone whose files were removed refuses what comes and is failed; it can be shut down, erased and deleted",
+        arguments: ["", "/journal.sqlite", "/journal.sqlite-wal", "/decisions.ndjson", "/outcomes.ndjson"]
+    )
+    func removed(_ file: String) throws {
+        let bench = try ServedBench()
+        for phone in ["one", "two"] { try bench.makePhone(phone, "--clock", "virtual") }
+        #expect(try bench("app", "launch", "heart", "-p", "one").code == 0)
+        try FileManager.default.removeItem(at: bench.program.folder.appending(path: "state/phones/one/run" + file))
+        expectRefusal(
+            try bench("app", "home", "heart", "-p", "one"),
+            code: 4,
+            says: "removed or replaced while the run went on",
+            "begin anew with 'wakebench phone erase one'"
+        )
+        #expect(try states(bench) == ["one": "failed", "two": "booted"])
+        #expect(try bench("app", "launch", "heart", "-p", "two").code == 0)
+        #expect(try bench("phone", "shutdown", "one").code == 0)
+        if file == "" || file == "/journal.sqlite" {
+            for words in [["boot", "one"], ["clone", "one", "other"], ["snapshot", "save", "base", "-p", "one"]] {
+                expectRefusal(
+                    try bench.run(["phone"] + words),
+                    code: 4,
+                    says: "one/run/journal.sqlite: removed since the phone began its run",
+                    "wakebench phone erase one"
+                )
+            }
+            try bench.killAndServeAgain()
+            expectRefusal(try bench("phone", "boot", "one"), code: 4, says: "removed since the phone began its run")
+        }
+        #expect(try bench("phone", "erase", "one").code == 0)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        #expect(try bench("time", "now", "-p", "one").output == "T+00:00:00.000\n")
+        try FileManager.default.removeItem(at: bench.program.folder.appending(path: "state/phones/one/run"))
+        #expect(try bench("phone", "delete", "one").code == 0)
+        #expect(try states(bench)["one"] == nil)
+    }
+
+    @Test("A phone whose run was replaced by a copy is failed, and leaves the copy as it is")
+    func replaced() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        #expect(try bench("app", "launch", "heart").code == 0)
+        let run = bench.program.folder.appending(path: "state/phones/one/run").path
+        try FileManager.default.moveItem(atPath: run, toPath: run + ".away")
+        try FileManager.default.copyItem(atPath: run + ".away", toPath: run)
+        let before = contents(bench, "state/phones/one/run")
+        expectRefusal(try bench("app", "home", "heart"), code: 4, says: "removed or replaced while the run went on")
+        #expect(contents(bench, "state/phones/one/run") == before)
+        #expect(try bench("phone", "shutdown", "one").code == 0)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        #expect(try bench("app", "state", "heart").code == 0)
+    }
+
+    @Test(
+        "A phone that nobody commands notices at its next commit that its run was removed",
+        .enabled(if: Self.hasPython)
+    )
+    func removedUnderWay() throws {
+        let bench = try ServedBench()
+        let belt = ServedBench.belt.replacing(
+            "properties: [notify]}",
+            with: "properties: [notify], repeat: true, notifications: [{after: 300ms, values: [\"0048\"]}]}"
+        )
+        try bench.program.write("belt.yaml", belt)
+        try bench.program.write("phone.yaml", ServedBench.scenario)
+        try #require(bench("phone", "create", "one", "--scenario", "phone.yaml").code == 0)
+        try #require(bench("phone", "boot", "one").code == 0)
+        #expect(try bench("app", "launch", "heart").code == 0)
+        let said = try python(
+            """
+            client = Client(sys.argv[2])
+            assert client.ask(op="follow", phone="one")["ok"]
+            while json.loads(client.lines.readline())["type"] != "decision":
+                pass
+            shutil.rmtree(sys.argv[3])
+            while (line := json.loads(client.lines.readline()))["type"] != "phone":
+                pass
+            print(line["phone"], line["state"])
+            """,
+            bench.program,
+            bench.socket,
+            bench.program.folder.appending(path: "state/phones/one/run").path
+        )
+        #expect(said == "one failed\n")
+    }
+
+    @Test(
+        "A daemon whose state folder was removed says so of phones and of what is to be made, and shuts its phones down",
+        .enabled(if: Self.hasPython)
+    )
+    func removedState() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let said = try python(
+            """
+            line = [sys.argv[1], "serve", "--state", "s", "--socket", "c"]
+            daemon = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            try:
+                assert daemon.stdout.readline().startswith("serving ")
+                client = Client("c")
+                assert client.ask(op="create", phone="one", options=["--clock=virtual"])["ok"]
+                assert client.ask(op="boot", phone="one")["ok"]
+                shutil.rmtree("s")
+                def error(**request):
+                    error = client.ask(**request)["error"]
+                    print(error["code"], error["message"].removeprefix(os.getcwd()), error["hint"], sep="; ")
+                error(op="do", phone="one", command={"step": {"note": "now"}})
+                print([(phone["name"], phone["state"]) for phone in client.ask(op="phones")["phones"]])
+                error(op="create", phone="two")
+                print(client.ask(op="shutdown", phone="one")["ok"], client.ask(op="phones")["phones"])
+                client.ask(op="stop")
+                print(daemon.wait())
+            finally:
+                daemon.kill()
+            """,
+            program
+        )
+        #expect(
+            said == """
+                4; /s/phones/one: removed while the phone was served; remove what is left with 'wakebench phone delete one'
+                [('one', 'failed')]
+                12; /s: removed or replaced since it is served; stop the daemon, and start it again
+                True []
+                0
+
+                """
+        )
+    }
+
+    // MARK: The socket
+
+    @Test(
+        "Nothing but a socket makes way for the daemon's",
+        arguments: ["file", "folder", "link"],
+        ["serve", "daemon start"]
+    )
+    func precious(kind: String, verb: String) throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.write("notes/precious", "precious\n")
+        let (path, target) = (program.folder.appending(path: "s.sock").path, "notes/precious")
+        switch kind {
+        case "file": try program.write("s.sock", "precious\n")
+        case "folder": try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        default: try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+        }
+        let words = verb.split(separator: " ").map(String.init) + ["--state", "s", "--socket", "s.sock"]
+        let refused = try program.run(Program.path, words)
+        expectRefusal(refused, code: 12, says: "s.sock: a file that is no socket is there, and stays", "--socket")
+        #expect(try program.read("notes/precious") == "precious\n")
+        #expect(program.exists("s.sock"))
+        if kind != "folder" { #expect(try program.read("s.sock") == "precious\n") }
+    }
+
+    @Test(
+        "A socket at which so many wait that no other may is somebody's: it is not taken over, and a client says so",
+        .enabled(if: Self.hasPython)
+    )
+    func fullBacklog() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let said = try python(
+            """
+            listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            listening.bind("full.sock")
+            listening.listen(0)
+            before, waiting = os.stat("full.sock").st_ino, []
+            while True:
+                waiting.append(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+                waiting[-1].setblocking(False)
+                try:
+                    waiting[-1].connect("full.sock")
+                except BlockingIOError:
+                    break
+            for words in [["serve", "--state", "s"], ["daemon", "status"]]:
+                line = [sys.argv[1], *words, "--socket", "full.sock"]
+                outcome = subprocess.run(line, capture_output=True, text=True)
+                print(outcome.returncode, outcome.stderr.replace(os.getcwd(), "").strip())
+            print(os.stat("full.sock").st_ino == before)
+            """,
+            program
+        )
+        #expect(
+            said == """
+                12 wakebench: /full.sock: another process serves there; stop it first, or give another place with --socket
+                9 wakebench: the daemon at full.sock lets nobody in: too many clients wait for that; try again later; \
+                one that is stopped goes on with 'kill -CONT' and its process
+                True
+
+                """
+        )
+    }
+
+    @Test("A daemon removes its socket when it ends, and not what has taken its place")
+    func ownSocket() throws {
+        for isReplaced in [true, false] {
+            let bench = try ServedBench()
+            if isReplaced {
+                try FileManager.default.removeItem(atPath: bench.socket)
+                try bench.program.write("state/control.sock", "mine")
+            }
+            bench.daemon.terminate()
+            bench.daemon.waitUntilExit()
+            #expect(bench.daemon.terminationStatus == 0)
+            #expect(bench.program.exists("state/control.sock") == isReplaced)
+            if isReplaced { #expect(try bench.program.read("state/control.sock") == "mine") }
+        }
+    }
+
+    // MARK: In the background
+
+    @Test("What a daemon says is added to its log; a start that is refused says why, and leaves the log alone")
+    func log() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let words = ["daemon", "start", "--state", "s", "--socket", "s/c"]
+        let started = try program.run(Program.path, words + ["--http"])
+        defer { _ = try? program.run("daemon", "stop", "--socket", "s/c") }
+        #expect(started.code == 0 && started.errors == "", "\(started.errors)")
+        let lines = started.output.split(separator: "\n").map(String.init)
+        try #require(lines.count == 2, "\(started.output)")
+        #expect(lines[0].hasPrefix("serving ") && lines[0].hasSuffix("/s/c"), "\(lines)")
+        #expect(lines[1].hasPrefix("page at http://127.0.0.1:"), "\(lines)")
+        let log = try program.read("s/daemon.log")
+        #expect(log == "wakebench: \(lines[1])\n")
+        expectRefusal(
+            try program.run(Program.path, words),
+            code: 4,
+            says: "/s: process ",
+            "serves these phones already"
+        )
+        #expect(try program.read("s/daemon.log") == log)
+        #expect(try program.run("daemon", "status", "--socket", "s/c").output.hasSuffix("\n\(lines[1])\n"))
+        let status = try program.run("daemon", "status", "--socket", "s/c", "--json")
+        let hello = try JSONSerialization.jsonObject(with: Data(status.output.utf8)) as? [String: Any]
+        #expect((hello?["page"] as? String).map { "page at \($0)" } == lines[1])
+        #expect(try program.run("daemon", "stop", "--socket", "s/c").code == 0)
+        let again = try program.run(Program.path, words + ["--http", "--json"])
+        let answer = try JSONSerialization.jsonObject(with: Data(again.output.utf8)) as? [String: Any]
+        #expect(answer?["ok"] as? Bool == true && answer?["schema"] as? String == "wake.serve/1", "\(again.output)")
+        let page = try #require(answer?["page"] as? String)
+        #expect(try program.read("s/daemon.log") == log + "wakebench: page at \(page)\n")
+    }
+
+    @Test("A daemon that has its phones and no socket says why on stderr and in its log")
+    func logOfRefusal() throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.write("notes.txt", "")
+        let refused = try program.run("daemon", "start", "--state", "s", "--socket", "notes.txt")
+        expectRefusal(refused, code: 12, says: "notes.txt: a file that is no socket is there")
+        #expect(try program.read("s/daemon.log") == refused.errors)
+    }
+
+    @Test(
+        "A state folder of another user is not served, and nothing is made in it",
+        .enabled(if: Program.isRoot, "needs root, to have a folder of another user's"),
+        arguments: ["serve", "daemon start"]
+    )
+    func foreignState(_ verb: String) throws {
+        let program = try Program()
+        defer { program.clean() }
+        let theirs = program.folder.appending(path: "theirs").path
+        try FileManager.default.createDirectory(atPath: theirs, withIntermediateDirectories: true)
+        #expect(unsafe chown(theirs, 65_534, 65_534) == 0)
+        let words = verb.split(separator: " ").map(String.init) + ["--state", "theirs", "--socket", "c"]
+        let refused = try program.run(Program.path, words)
+        expectRefusal(
+            refused,
+            code: 12,
+            says: "/theirs: belongs to user 65534, not to user 0",
+            "give a folder of your own with --state"
+        )
+        #expect(try FileManager.default.contentsOfDirectory(atPath: theirs) == [])
+    }
+
+    // MARK: Clients
+
+    @Test(
+        "A client of a daemon that is stopped ends with its process and the remedy",
+        arguments: [["daemon", "status"], ["phone", "lock"], ["daemon", "stop"], ["top", "--once"]]
+    )
+    func stopped(_ words: [String]) throws {
+        let bench = try ServedBench()
+        bench.daemon.send(SIGSTOP)
+        let process = bench.daemon.processIdentifier
+        expectRefusal(
+            try bench.run(words),
+            code: 9,
+            says: "is stopped: process \(process)",
+            "let it go on with 'kill -CONT \(process)'"
+        )
+        bench.daemon.send(SIGCONT)
+        #expect(try bench("daemon", "status").code == 0)
+    }
+
+    @Test(
+        "Clients that are idle, half said or read nothing keep nobody out, and one that follows stays",
+        .enabled(if: Self.hasPython)
+    )
+    func idleClients() throws {
+        let bench = try ServedBench()
+        let said = try python(
+            """
+            path = sys.argv[2]
+            follower = Client(path)
+            assert follower.ask(op="follow", phone="all")["ok"]
+            idle = [connect(path) for _ in range(255)]
+            for number, client in enumerate(idle):
+                if number % 3 == 1:
+                    client.sendall(b'{"op":"hel')
+                elif number % 3 == 2:
+                    client.sendall(b'{"op":"phones"}\\n')
+                if number % 51 == 0:
+                    client.setblocking(False)
+                    try:
+                        while True:
+                            client.send(b'{"op":"hello"}\\n' * 1000)
+                    except BlockingIOError:
+                        pass
+            def until_let_in(*words):
+                while True:
+                    line = [sys.argv[1], *words, "--socket", path]
+                    outcome = subprocess.run(line, capture_output=True, text=True)
+                    if outcome.returncode != 4:
+                        return outcome.returncode
+                    assert "256 clients are connected; try again later" in outcome.stderr, outcome.stderr
+            print(until_let_in("daemon", "status"), until_let_in("daemon", "status"))
+            follower.socket.setblocking(False)
+            try:
+                print("ended" if follower.socket.recv(1) == b"" else "told")
+            except BlockingIOError:
+                print("follows")
+            print(until_let_in("daemon", "stop"))
+            """,
+            bench.program,
+            bench.socket
+        )
+        #expect(said == "0 0\nfollows\n0\n")
+        bench.daemon.waitUntilExit()
+        #expect(bench.daemon.terminationStatus == 0)
+    }
+}

@@ -1,0 +1,238 @@
+import Foundation
+import Glibc
+import Testing
+import WakePorts
+
+@testable import WakeBench
+
+/// The folder of a phone, in a folder of a test's own.
+private final class Place {
+    let phones: URL
+    let folder: PhoneFolder
+
+    init(_ files: [String: String] = [:]) throws {
+        phones = FileManager.default.temporaryDirectory.appending(path: "wakebench-phones-\(UUID())")
+        folder = PhoneFolder(path: phones.appending(path: "one").path)
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        for (name, text) in files { try write(name, text) }
+    }
+
+    deinit { try? FileManager.default.removeItem(at: phones) }
+
+    func write(_ name: String, _ text: String) throws {
+        let file = URL(fileURLWithPath: folder.path).appending(path: name)
+        let parent = file.deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
+    }
+
+    /// All files of the phone, by their names from its folder.
+    var files: [String: String] {
+        var files: [String: String] = [:]
+        for name in FileManager.default.subpaths(atPath: folder.path) ?? [] {
+            let path = folder.path + "/" + name
+            var isFolder: ObjCBool = false
+            _ = unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            if !isFolder.boolValue { files[name] = try? String(contentsOfFile: path, encoding: .utf8) }
+        }
+        return files
+    }
+}
+
+/// What a killed daemon left, and what is to become of it.
+struct LeftByKill: CustomTestStringConvertible, Sendable {
+    var testDescription: String
+    var left: [String: String]
+    var settled: [String: String]
+
+    init(_ when: String, _ left: [String: String], _ settled: [String: String]) {
+        (testDescription, self.left, self.settled) = (when, left, settled)
+    }
+}
+
+@Suite("The folder of a phone")
+struct PhoneFolderTests {
+    private static let saves = [
+        LeftByKill(
+            "the copy is not whole",
+            ["snapshots/base/run/j": "old", "snapshots/.base.new/run/j": "ha"],
+            ["snapshots/base/run/j": "old"]
+        ),
+        LeftByKill(
+            "the old one has made way",
+            ["snapshots/.base.old/run/j": "old", "snapshots/.base.new/run/j": "new"],
+            ["snapshots/base/run/j": "old"]
+        ),
+        LeftByKill(
+            "the new one has its place",
+            ["snapshots/.base.old/run/j": "old", "snapshots/base/run/j": "new"],
+            ["snapshots/base/run/j": "new"]
+        ),
+        LeftByKill(
+            "an earlier version was copying, beside a snapshot that is called so",
+            ["snapshots/base/run/j": "a", "snapshots/base.new/run/j": "ha", "snapshots/base.old/run/j": "b"],
+            ["snapshots/base/run/j": "a", "snapshots/base.old/run/j": "b"]
+        ),
+    ]
+
+    private static let loads = [
+        LeftByKill(
+            "the copy is not whole",
+            ["run/j": "old", "apps.ndjson": "old", "loading.new/run/j": "ha"],
+            ["run/j": "old", "apps.ndjson": "old"]
+        ),
+        LeftByKill(
+            "the copy is whole",
+            ["run/j": "old", "apps.ndjson": "old", "loading/run/j": "new", "loading/apps.ndjson": "new"],
+            ["run/j": "new", "apps.ndjson": "new"]
+        ),
+        LeftByKill(
+            "the old run is away",
+            ["apps.ndjson": "old", "loading/old/j": "old", "loading/run/j": "new", "loading/apps.ndjson": "new"],
+            ["run/j": "new", "apps.ndjson": "new"]
+        ),
+        LeftByKill(
+            "the new run is in place",
+            ["run/j": "new", "apps.ndjson": "old", "loading/old/j": "old", "loading/apps.ndjson": "new"],
+            ["run/j": "new", "apps.ndjson": "new"]
+        ),
+        LeftByKill(
+            "all is in place",
+            ["run/j": "new", "apps.ndjson": "new", "loading/old/j": "old"],
+            ["run/j": "new", "apps.ndjson": "new"]
+        ),
+        LeftByKill(
+            "it is erased, and the run is there",
+            ["run/j": "old", "apps.ndjson": "old", "loading/none": "", "loading/apps.ndjson": ""],
+            ["apps.ndjson": ""]
+        ),
+        LeftByKill(
+            "it is erased, and the run is away",
+            ["apps.ndjson": "old", "loading/none": "", "loading/old/j": "old", "loading/apps.ndjson": ""],
+            ["apps.ndjson": ""]
+        ),
+    ]
+
+    @Test("A save or a load that was killed is undone or done, as a whole", arguments: saves + loads)
+    func settled(_ kill: LeftByKill) throws {
+        let place = try Place(kill.left)
+        try place.folder.settle()
+        #expect(place.files == kill.settled)
+        // Who was killed while settling settles the rest.
+        try place.folder.settle()
+        #expect(place.files == kill.settled)
+    }
+
+    @Test(
+        "A snapshot takes the place of one of its name, and the phone that of a snapshot or of none, and nothing is left"
+    )
+    func copies() throws {
+        let place = try Place(["run/j": "1", "apps.ndjson": "one"])
+        try place.folder.saveSnapshot("base")
+        try place.write("run/j", "2")
+        try place.folder.saveSnapshot("later")
+        try place.write("run/j", "3")
+        try place.folder.saveSnapshot("base")
+        try place.folder.erase()
+        let kept = [
+            "snapshots/base/run/j": "3", "snapshots/base/apps.ndjson": "one", "snapshots/later/run/j": "2",
+            "snapshots/later/apps.ndjson": "one",
+        ]
+        #expect(place.files == kept.merging(["apps.ndjson": ""]) { $1 })
+        try place.folder.loadSnapshot("later")
+        #expect(place.files == kept.merging(["run/j": "2", "apps.ndjson": "one"]) { $1 })
+        try place.folder.removeSnapshot("later")
+        #expect(place.folder.snapshotNames == ["base"])
+        let missing = CommandFailure(.notFound, "no snapshot 'later'", hint: "it has base")
+        #expect(throws: missing) { try place.folder.loadSnapshot("later") }
+        #expect(place.files["run/j"] == "2")
+    }
+
+    @Test("What keeps a copy from being whole leaves the phone and its snapshots as they were")
+    func refusedCopies() throws {
+        let place = try Place(["run/j": "1", "apps.ndjson": "one", "snapshots/base/run/j": "0"])
+        let before = place.files
+        // Nobody copies a folder into a file.
+        try place.write("loading.new", "")
+        try place.write("snapshots/.base.new", "")
+        #expect(throws: CommandFailure.self) { try place.folder.loadSnapshot("base") }
+        #expect(throws: CommandFailure.self) { try place.folder.saveSnapshot("base") }
+        #expect(throws: CommandFailure.self) { try place.folder.copyState(to: place.folder.path + "/apps.ndjson/x") }
+        try place.folder.settle()
+        #expect(place.files == before)
+    }
+
+    @Test("A phone is deleted with one step, and what is left of it when the daemon is killed is removed by the next")
+    func deleted() throws {
+        let place = try Place(["phone.json": "{}", "run/j": "1"])
+        try place.folder.delete()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.phones.path) == [])
+        try place.folder.delete()
+        for name in [".one.deleted", ".git", "two"] {
+            let folder = place.phones.appending(path: name)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
+        PhoneFolder.sweep(place.phones.path)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.phones.path).sorted() == [".git", "two"])
+    }
+
+    // MARK: Settings
+
+    @Test("A phone has the name of its folder, whatever its settings call it")
+    func renamed() throws {
+        let place = try Place()
+        #expect(try place.folder.readSettings()?.name == nil)
+        #expect(!place.folder.isThere)
+        try place.folder.write(
+            .init(
+                name: "one",
+                udid: "A",
+                scenario: "/s.yaml",
+                options: ["--seed=1"],
+                isBooted: true,
+                hasBegun: true
+            )
+        )
+        #expect(place.folder.isThere)
+        let other = PhoneFolder(path: place.phones.appending(path: "two").path)
+        try FileManager.default.moveItem(atPath: place.folder.path, toPath: other.path)
+        let read = try #require(try other.readSettings())
+        #expect(read.name == "two" && read.udid == "A" && read.scenario == "/s.yaml" && read.options == ["--seed=1"])
+        #expect(read.isBooted && read.hasBegun && read.damage == nil)
+    }
+
+    @Test(
+        "Settings that are damaged say which phone is to be deleted",
+        arguments: ["", "{}", "{\"name\":\"one\",\"udid\":\"A\",\"scen", "pipe", "folder", "link"]
+    )
+    func damaged(_ content: String) throws {
+        let place = try Place()
+        let file = place.folder.path + "/phone.json"
+        switch content {
+        case "pipe": #expect(unsafe mkfifo(file, 0o600) == 0)
+        case "folder": try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: true)
+        case "link": try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: "none")
+        default: try place.write("phone.json", content)
+        }
+        let failure = #expect(throws: CommandFailure.self) { try place.folder.readSettings() }
+        #expect(failure?.message.hasPrefix(file + ": ") == true, "\(String(describing: failure))")
+        #expect(failure?.hint == "remove it with 'wakebench phone delete one', and make it anew")
+        #expect(place.folder.isThere)
+    }
+
+    @Test("What stops the run of a phone is told with a remedy that a phone has")
+    func remedies() {
+        let erase = "begin anew with 'wakebench phone erase one'"
+        func hint(_ kind: JournalError.Kind) -> String? {
+            Daemon.failure(CommandFailure(JournalError(kind, path: "/run/journal.sqlite")), of: "one").hint
+        }
+        for kind: JournalError.Kind in [.damaged("row 3"), .displaced, .missing, .exists, .notAJournal] {
+            #expect(hint(kind) == erase, "\(kind)")
+        }
+        #expect(hint(.full) == "free some space there")
+        #expect(hint(.inUse(pid: 7)) == "stop that run first")
+        #expect(hint(.system("no")) == "check the folder's permissions and disk")
+        let other = CommandFailure(.invalidFile, "phone.yaml:3: unknown key", hint: "expected 'apps'")
+        #expect(Daemon.failure(other, of: "one") == other)
+    }
+}
