@@ -140,7 +140,7 @@ def cell(row, column):
 # What the page has of the run, as the timeline draws it.
 DRAWN = """(run => ({
   decisions: Array.from(run.number, (number, i) => [number, run.time[i], run.appOf(i), run.happening(i), VERDICTS[run.verdict[i]],
-    run.reasonOf(i), run.ruleOf(i), run.budgetOf(i)]),
+    run.reasonOf(i), run.ruleOf(i), run.budgetOf(i), run.valueOf(i)]),
   moves: Array.from(run.moves.time, (time, i) => [time, run.apps[run.moves.app[i]], STATES[run.moves.state[i]]]),
   links: run.json.devices.map(device => [device.name, device.link.bands]), phone: run.json.phoneRows.map(row => [row.name, row.bands]),
   exits: run.json.exits.map(([time, app, , cause]) => [time, run.apps[app], cause]),
@@ -189,8 +189,8 @@ def first(browser, daemon):
     until(browser, "its last verdict says so", f"{cell('heart', 4)} === 'characteristic-notified resume Resumed'")
     browser.value("openTab('decisions'), page.list.go(page.order.length - 1)")
     pane = "document.querySelector('#why').innerText"
-    words = "['Resumed', 'LIFE-4', 'Checks']"
-    until(browser, "the decision says why, with what was checked", f"{words}.every(word => {pane}.includes(word))", pane)
+    words = "['Resumed', 'LIFE-4', 'Checks', '0040']"
+    until(browser, "the decision says why, with what was checked and what came", f"{words}.every(word => {pane}.includes(word))", pane)
     browser.value("openTab('now')")
     press(browser, "Lock")
     until(browser, "the phone that is locked can be unlocked", "[...document.querySelectorAll('#verbs button')].some(each => each.textContent === 'Unlock')")

@@ -1,4 +1,5 @@
-"""Looks at pages as a person does: look.py PROGRAM FOLDER, where FOLDER has the runs commute, other and belts, and their pages."""
+"""Looks at pages as a person does: look.py PROGRAM FOLDER, where FOLDER has the runs commute, other, belts and failing, and
+their pages."""
 import collections
 import json
 import pathlib
@@ -202,6 +203,62 @@ def two(browser):
     is_quiet(browser, page)
 
 
+OPEN = "[...document.querySelectorAll('#tabs button')].filter(each => each.ariaSelected === 'true').map(each => each.textContent).join()"
+HEAD = "(each => each && [each.textContent, getComputedStyle(each).color])(document.querySelector('h1 .missed'))"
+DENY = "(each => { each.style.color = 'var(--deny)'; document.body.append(each); const { color } = getComputedStyle(each); each.remove(); return color; })(document.createElement('i'))"
+
+
+def failing(browser):
+    """A run of which one expectation was not met: its page begins with that. One that passed begins with its decisions."""
+    page = "commute/report.html"
+    begin(browser, page)
+    check("a run that passed opens with its decisions, and has no word of a failure", browser.value(f"[{HEAD}, {OPEN}]") == [None, "Decisions"])
+    check("nor a mark of one", browser.value("page.runs[0].json.failures.length === 0 && page.rows.every(row => row.label !== 'not met')"))
+    page = "failing/report.html"
+    begin(browser, page)
+    head, colour = browser.value(HEAD) or ("", "")
+    check("a run that failed says so in its head", head == "1 of 2 expectations not met", head)
+    check("in the colour of a denial", colour == browser.value(DENY), colour)
+    check("and opens with what it came to", browser.value(OPEN) == "Run", browser.value(OPEN))
+    lines = browser.value("document.querySelector('#run').innerText").split("\n")
+    place = next((each for each, line in enumerate(lines) if "pulse relaunch: 1" in line), -1)
+    others = [each for each, line in enumerate(lines) if "pulse resume: at least 1" in line or "decisions:" in line]
+    check("where what was missed stands first", 0 <= place < min(others, default=-1), lines[:4])
+    mark = browser.value("page.runs[0].json.failures.map(([time, , text, place]) => [time, text, place])")
+    end = browser.value("page.runs[0].end")
+    text = "not met: pulse relaunch: 1; found 0"
+    is_marked = [each[:2] for each in mark] == [[end, text]] and mark[0][2].endswith("failing.yaml:16")
+    check("its time is marked in the timeline", is_marked, mark)
+    found = browser.value(f"page.rows.find(row => row.label === 'not met').under(view.x({end}), 1).lines.join(' ')")
+    check("and the mark says what was missed, and where", text in found and "failing.yaml:16" in found, found)
+    red = (
+        "(() => { draw(); const { canvas, context } = pens.rows; const ratio = canvas.width / canvas.clientWidth;"
+        f"const [x, colour] = [Math.round(view.x({end}) * ratio), getComputedStyle(document.documentElement).getPropertyValue('--deny').trim()];"
+        "const wanted = colour.match(/[0-9a-f]{2}/gi).map(part => parseInt(part, 16));"
+        "const { data } = context.getImageData(x - 2, canvas.height - 8, 5, 1);"
+        "return [0, 1, 2, 3, 4].some(place => wanted.every((part, each) => Math.abs(data[place * 4 + each] - part) < 40)); })()"
+    )
+    check("by a line through its rows", browser.value(red))
+    browser.value("openTab('decisions'), tellAddress(true)")
+    fragment = browser.value("location.hash")
+    browser.open(folder / page, fragment)
+    check("a link to another tab opens that", browser.value(OPEN) == "Decisions", fragment)
+    values(browser)
+    pictures(browser, "failing")
+    is_quiet(browser, page)
+
+
+def values(browser):
+    """The bytes that came with events, of an app that has no process."""
+    said = [record["value"] for record in records("failing") if record["event"]["kind"] == "characteristic-notified"]
+    check("wakebench log has the value of each notification", said[:2] == ["0048", "0049"] and said[-1] == "0051", said)
+    check("a search for a value finds its decision", search(browser, "value:0051") == 1)
+    row = browser.value("[...document.querySelectorAll('#decisions .line span')].map(cell => cell.textContent)")
+    check("its line in the list has the value", "0051" in row, row)
+    browser.value("step(1)")
+    check("and so has what is said of it", "0051" in pane(browser), pane(browser))
+
+
 HOSTILE = "</script><img src=x onerror='window.hurt=1'><!--"
 
 
@@ -236,6 +293,7 @@ with Browser() as browser:
     commute(browser)
     belts(browser)
     two(browser)
+    failing(browser)
     hostile(browser)
 print(f"pictures: {folder}/*.png")
 sys.exit(1 if failures else 0)

@@ -96,6 +96,24 @@ struct FollowTests {
         }
     }
 
+    @Test("What came with an event is told with its decision, while the run goes on")
+    func values() throws {
+        try whilePlaying { program, run in
+            let log = try Reader(program, ["log", "out", "--follow"])
+            #expect(log.line() != nil)
+            var seen = 0
+            while let line = log.line() {
+                guard line.contains("\"kind\":\"characteristic-notified\"") else { continue }
+                #expect(line.hasSuffix(",\"value\":\"0048\"}"), "\(line)")
+                seen += 1
+                if seen == 3 { run.process.send(SIGINT) }
+            }
+            log.process.waitUntilExit()
+            #expect(log.process.terminationStatus == 0)
+            #expect(seen >= 3)
+        }
+    }
+
     @Test("With --cursor it goes on after a decision")
     func resumes() throws {
         try whilePlaying { program, run in

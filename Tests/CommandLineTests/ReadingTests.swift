@@ -42,6 +42,25 @@ struct ReadingTests {
         }
     }
 
+    @Test("The page of a run that failed says so in its head, whenever it is made; that of one that passed does not")
+    func failedPage() throws {
+        try inFolder { program in
+            let expectations = "expect: [{app: heart, verdict: resume, count: 1}, {app: heart, exits: 0}]\n"
+            try program.write("failing.yaml", Scenarios.small + expectations)
+            let head = "<h1><span class=\"missed\">1 of 2 expectations not met</span> small</h1>"
+            #expect(try program.run("run", "failing.yaml", "--out", "out", "-q").code == 7)
+            #expect(try program.read("out/report.html").contains(head))
+            try FileManager.default.removeItem(at: program.folder.appending(path: "out/report.html"))
+            #expect(try program.run("report", "out").code == 0)
+            #expect(try program.read("out/report.html").contains(head))
+            try program.write("small.yaml", Scenarios.small)
+            #expect(try program.run("run", "small.yaml", "--out", "passed", "-q").code == 0)
+            let passed = try program.read("passed/report.html")
+            #expect(passed.contains("<h1>small</h1>"))
+            #expect(passed.contains("\"failures\":[]"))
+        }
+    }
+
     @Test("A log that wakebench did not write is refused with 11, whatever is to be made of it")
     func foreignLog() throws {
         try inFolder { program in

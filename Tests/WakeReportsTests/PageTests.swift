@@ -51,6 +51,48 @@ struct PageTests {
         ] { #expect(text.contains(part), "\(part)") }
     }
 
+    @Test("The page of a run that failed begins with what failed, and marks when")
+    func failed() throws {
+        var results = RunResults(
+            title: "night",
+            file: "night.yaml",
+            end: second(20),
+            cases: [
+                .init(name: "heart resume: 1", place: "night.yaml:31"),
+                .init(name: "heart deny: 0", place: "night.yaml:32", failure: "found 1", at: second(12)),
+            ]
+        )
+        let log = try night()
+        let failed = try page(log, results)
+        #expect(failed.text.contains("<h1><span class=\"missed\">1 of 2 expectations not met</span> night</h1>"))
+        #expect(failed.list("failures") == ["12000000000 -1 not met: heart deny: 0; found 1 night.yaml:32"])
+        let places = try [">night.yaml:32<", ">night.yaml:31<", "<p>\(Timeline.summary(log))</p>"].map { part in
+            try #require(failed.text.range(of: part), "\(part)").lowerBound
+        }
+        #expect(places == places.sorted())
+        results.fault = .init(kind: "timeout", message: "night.yaml:3: waited 5 s")
+        let ended = try page(log, results)
+        #expect(ended.text.contains("<span class=\"missed\">ended by timeout, 1 of 2 expectations not met</span>"))
+        #expect(ended.list("failures").last == "20000000000 -1 timeout: night.yaml:3: waited 5 s ")
+        results.fault = nil
+        results.cases.removeLast()
+        let passed = try page(log, results)
+        #expect(passed.text.contains("<h1>night</h1>"))
+        #expect(passed.list("failures") == [])
+    }
+
+    @Test("When an expectation was missed is kept with the results: with the first decision too many")
+    func missedAt() throws {
+        let log = try night()
+        let resumes = DecisionFilter(verdict: .resume)
+        #expect(NearestDecisions(log).excess(app: Self.heart, sought: resumes, over: 1) == second(11))
+        #expect(NearestDecisions(log).excess(app: Self.heart, sought: resumes, over: 2) == nil)
+        let missed = JUnitReport.Case(name: "heart resume: 1", place: "n:1", failure: "found 2", at: second(11))
+        let results = RunResults(title: "night", file: "night.yaml", cases: [missed, .init(name: "x", place: "n:2")])
+        try results.save(to: fixture.folder.path)
+        #expect(try RunResults(folder: fixture.folder.path)?.cases == results.cases)
+    }
+
     @Test("Its columns have every decision of the log, with its time, ids, app, event, ruling and window")
     func decisions() throws {
         let log = try night()

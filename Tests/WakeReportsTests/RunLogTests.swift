@@ -165,6 +165,24 @@ struct RunLogTests {
         #expect(try RunLog(folder: fixture.folder.path).moves == [move, move])
     }
 
+    @Test("The value of an event is one line for all of its decisions, and reads the same however it is written")
+    func values() throws {
+        let outcomes = OutcomeLog()
+        try outcomes.append(ValueEntry(event: EventID(1), value: "0648"))
+        let line = outcomes.contents
+        #expect(line == #"{"schema":"wake.value/1","event":"e-000001","value":"0648"}"# + "\n")
+        _ = try fixture.run([
+            [fixture.resume(1, at: second(1))],
+            [fixture.resume(2, at: second(1), event: 1, app: 1, bundle: "com.acme.run")],
+            [fixture.resume(3, at: second(2))],
+        ])
+        for text in [line, line.replacing(":", with: ": ")] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: fixture.outcomesPath))
+            let log = try RunLog(folder: fixture.folder.path)
+            #expect(log.decisions.map { log.value(of: $0) } == ["0648", "0648", nil])
+        }
+    }
+
     @Test("One app's lines can be read alone, with events that nobody registered for")
     func oneApp() throws {
         let batches = [

@@ -23,7 +23,8 @@ struct JournalReplay {
     /// - Parameters:
     ///   - appFolders: where bundles of the scenario are looked for.
     ///   - reachingBack: begins with the first input that is still there, and not after the latest snapshot.
-    /// - Throws: ``CommandFailure`` when the folder has no journal, or its scenario can no longer be read.
+    /// - Throws: ``CommandFailure`` when the folder has no journal, or the scenario that it has cannot be read; of an older version,
+    ///   which kept no scenario, when that is no longer where it was.
     init(run folder: String, appFolders: [String], reachingBack: Bool = false) throws(CommandFailure) {
         var recovery: JournalRecovery
         do throws(JournalError) {
@@ -37,9 +38,11 @@ struct JournalReplay {
         profile = recovery.meta.profile
         start = recovery.snapshot?.sequence ?? 0
         guard let snapshot = recovery.snapshot else {
+            let copies = try PlayedCopies(of: RunFolder(of: folder))
+            let files = copies?.files() ?? ScenarioFiles(searchFolders: appFolders)
             do throws(FileError) {
-                let scenario = try Scenario.load(file: recovery.meta.scenarioPath, searchFolders: appFolders)
-                router = Areas.router(of: scenario, profile)
+                let path = copies?.scenario ?? recovery.meta.scenarioPath
+                router = Areas.router(of: try Scenario.load(file: path, files: files), profile)
             } catch {
                 throw CommandFailure(.invalidFile, error)
             }

@@ -26,7 +26,7 @@ package final class LogFollower {
     /// - Parameters:
     ///   - app: leaves out the records of other apps, and those of no app.
     ///   - cursor: leaves out the decisions up to this number.
-    ///   - body: is given the first line of the log and each record in full, until it says false.
+    ///   - body: is given the first line of the log and each record in full, with what came with its event, until it says false.
     ///   - caughtUp: all that is written has been given out; the same.
     package init(
         _ folder: RunFolder,
@@ -52,7 +52,7 @@ package final class LogFollower {
     }
 
     private func read() throws(ReportError) -> Ending {
-        var records = try RecordReader(folder: folder.path, app: app, after: cursor)
+        var records = try RecordReader(folder: folder.path, app: app, after: cursor, values: true)
         var end = EndReader(folder: folder.path)
         let news: News
         guard body(records.first) else { return .refused }

@@ -109,17 +109,25 @@ package final class Run {
     /// Reads the scenario, prepares all that the run needs, and makes the run folder last: what is refused leaves
     /// nothing behind.
     ///
+    /// - Parameter wrap: puts another radio before the run's own; a benchmark reads its values from a descriptor so.
+    package convenience init(_ options: RunOptions, wrap: RadioWrap? = nil) throws(CommandFailure) {
+        try self.init(options, playing: PlayedFiles(options), live: nil, wrap: wrap)
+    }
+
+    /// The same.
+    ///
     /// - Parameters:
+    ///   - played: the files that the scenario is read from, or that a live one was.
     ///   - live: the scenario of a run that has no end of its own, and that others command; nil reads that of the options.
-    ///   - wrap: puts another radio before the run's own; a benchmark reads its values from a descriptor so.
-    package init(
+    init(
         _ options: RunOptions,
-        live: LiveScenario? = nil,
+        playing played: PlayedFiles,
+        live: LiveScenario?,
         wrap: RadioWrap? = nil
     ) throws(CommandFailure) {
         (self.options, self.live) = (options, live)
         try Run.follow(options.parent)
-        scenario = if let live { live.scenario } else { try Run.scenario(options) }
+        scenario = if let live { live.scenario } else { try Run.scenario(played) }
         let changes = scenario.settings + options.settings
         profile = (options.profile ?? scenario.profile ?? .ios17).with(changes)
         seed = options.seed ?? scenario.seed ?? 1
@@ -151,7 +159,8 @@ package final class Run {
         junit = try Run.junit(options)
         if options.replaces { try RunFolder.clear(options.out) }
         folder = try RunFolder(making: options.out)
-        journal = try RunJournal.of(options, in: folder, profile, seed: seed, date: date, backends, isLive: live != nil)
+        journal = try RunJournal.of(options, in: folder, playing: played, profile, seed: seed, date: date, backends)
+        try played.keep(in: folder)
         clock = try Run.clock(of: journal, in: folder, isNeeded: realTime || live != nil)
         try Run.adoptNames(of: journal, into: names)
         if !bundles.isEmpty {
@@ -183,9 +192,9 @@ package final class Run {
         }
     }
 
-    private static func scenario(_ options: RunOptions) throws(CommandFailure) -> Scenario {
+    private static func scenario(_ played: PlayedFiles) throws(CommandFailure) -> Scenario {
         do {
-            return try Scenario.load(file: options.scenario, searchFolders: options.appFolders)
+            return try Scenario.load(file: played.scenario, files: played.files)
         } catch {
             throw CommandFailure(.invalidFile, error)
         }

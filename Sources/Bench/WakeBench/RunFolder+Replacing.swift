@@ -5,7 +5,7 @@ import WakeSystem
 
 /// Making room for a run in the folder of another.
 extension RunFolder {
-    /// What a run makes in its folder, beside the folder of its apps.
+    /// What a run makes in its folder, beside the folders that it makes there.
     private static let names = [
         "decisions.ndjson", "outcomes.ndjson", RunResults.name, RunResults.unfinishedName, "report.html",
         "comparison.html", "trace.json", "junit.xml", RunFolder.clockName, "journal.sqlite-wal", "journal.sqlite-shm",
@@ -26,6 +26,7 @@ extension RunFolder {
         if hasJournal { try requireFinished(folder.journal) } else { try requireUnused(folder.journal) }
         remove("apps", in: opened.number)
         remove("transfers", in: opened.number)
+        remove(playedName, in: opened.number)
         // The journal goes last: until then the folder is known for what it is.
         for name in names { unsafe unlinkat(opened.number, name, 0) }
     }

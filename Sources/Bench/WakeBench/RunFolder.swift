@@ -18,6 +18,9 @@ package struct RunFolder: Sendable {
     package var comparison: String { path + "/comparison.html" }
     package var trace: String { path + "/trace.json" }
     package var junit: String { path + "/junit.xml" }
+    /// The folder of the files that the run plays.
+    var played: String { path + "/" + Self.playedName }
+    static let playedName = "played"
 
     /// Where what an app prints goes, from the run folder.
     package static func log(of bundle: String) -> String { "apps/\(bundle).log" }
@@ -120,12 +123,19 @@ package struct RunFolder: Sendable {
     ///
     /// - Returns: its path.
     /// - Throws: ``CommandFailure`` with exit code 12 when the system refuses, or a part of it is a link or another user's.
-    func makeHome(of bundle: String) throws(CommandFailure) -> String {
+    func makeHome(of bundle: String) throws(CommandFailure) -> String { try makeFolder(["apps", bundle]) }
+
+    /// Makes a folder below the run's, and those above it; what is there is left as it is.
+    ///
+    /// - Parameter parts: the names on the way to it.
+    /// - Returns: its path.
+    /// - Throws: ``CommandFailure`` with exit code 12 when the system refuses, or a part of it is a link or another user's.
+    func makeFolder(_ parts: [String]) throws(CommandFailure) -> String {
         var place = path
         guard var folder = try? Descriptor.open(path, O_RDONLY | O_DIRECTORY) else {
             throw CommandFailure(.environment, "\(path): not a folder", hint: "give another with --out")
         }
-        for part in ["apps", bundle] {
+        for part in parts {
             place += "/" + part
             folder = try Self.make(part, in: folder, place)
         }

@@ -21,21 +21,21 @@ struct RunJournal {
     static func of(
         _ options: RunOptions,
         in folder: RunFolder,
+        playing played: PlayedFiles,
         _ profile: Profile,
         seed: UInt64,
         date: RunDate,
-        _ backends: RunBackends,
-        isLive: Bool
+        _ backends: RunBackends
     ) throws(CommandFailure) -> RunJournal {
         guard options.journal else { return try RunJournal(without: folder) }
         return try RunJournal(
             folder,
+            playing: played,
             options: options,
             profile: profile,
             seed: seed,
             date: date,
-            backends: backends,
-            isLive: isLive
+            backends: backends
         )
     }
 
@@ -55,16 +55,15 @@ struct RunJournal {
     /// - Throws: ``CommandFailure`` when the folder's run is over, or is another one.
     init(
         _ folder: RunFolder,
+        playing played: PlayedFiles,
         options: RunOptions,
         profile: Profile,
         seed: UInt64,
         date: RunDate,
-        backends: RunBackends,
-        isLive: Bool
+        backends: RunBackends
     ) throws(CommandFailure) {
-        let settings = isLive ? Self.liveSettings : Self.settings
-        let path = folder.journal
-        let hash = try Self.hash(of: options.scenario)
+        let settings = played.isLive ? Self.liveSettings : Self.settings
+        let (path, hash) = (folder.journal, played.digest)
         let name = Self.newName()
         let isNew = unsafe access(path, F_OK) != 0
         if isNew { _ = try Self.lock(folder) }
@@ -73,7 +72,7 @@ struct RunJournal {
             if isNew {
                 let meta = JournalMeta(
                     run: name,
-                    scenarioPath: options.scenario,
+                    scenarioPath: played.scenario,
                     scenarioHash: hash,
                     seed: seed,
                     profile: profile,
@@ -193,14 +192,6 @@ struct RunJournal {
 
     private static func newName() -> String {
         "run-\(getpid())-\(String(UInt64(bitPattern: WallClock.now()), radix: 36))"
-    }
-
-    private static func hash(of path: String) throws(CommandFailure) -> String {
-        do {
-            return String(Mixing.hash(try InputFile.read(path)), radix: 16)
-        } catch {
-            throw CommandFailure(.invalidFile, error.description)
-        }
     }
 }
 

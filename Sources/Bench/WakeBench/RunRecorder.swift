@@ -86,6 +86,8 @@ final class RunRecorder: BenchObserver {
     var follow: ((Timeline.Row) -> Void)?
     /// What happened in turns that are not committed yet.
     private var rows: [Timeline.Row] = []
+    /// What came with events that are to be decided again, by their decisions; kept while somebody follows.
+    private var deferred: [DecisionID: String] = [:]
     /// Whether something was noted that belongs to no turn, so that no commit may follow it for long.
     private(set) var hasNews = false
 
@@ -201,9 +203,10 @@ final class RunRecorder: BenchObserver {
         guard failure == nil else { return }
         do throws(ReportError) {
             try heard(item)
+            try keepValue(of: item)
             if !output.decisions.isEmpty { try write(output.decisions) }
             for decision in output.decisions {
-                tell(decision, item.payload)
+                tell(decision, item)
                 counts[Int(decision.verdict.rawValue)] += 1
                 if decision.verdict.delivers, isReal(decision.app) { begin(decision) }
                 if decision.app != .none, decision.kind.changesLinks { restless.insert(Int(decision.app.number)) }
@@ -255,17 +258,26 @@ final class RunRecorder: BenchObserver {
         }
     }
 
+    /// Writes down the bytes that came with an event, once, whoever reads them.
+    private func keepValue(of item: InboxItem) throws(ReportError) {
+        guard let event = item.input.reported, let value = item.payload.valueText,
+            !isReplaying || !outcomes.held.values.contains(event.id)
+        else { return }
+        try outcomes.append(ValueEntry(event: event.id, value: value))
+    }
+
     // MARK: Who follows the run
 
     private func tell(_ row: @autoclosure () -> Timeline.Row) {
         if follow != nil, !isReplaying { rows.append(row()) }
     }
 
-    private func tell(_ decision: Decision, _ payload: EventPayload) {
+    private func tell(_ decision: Decision, _ item: InboxItem) {
         guard follow != nil, !isReplaying else { return }
         let pid = isReal(decision.app) && decision.verdict != .relaunch ? pids[Int(decision.app.number)] : 0
-        let value = if case .value(let bytes) = payload { bytes.hexadecimal } else { "" }
-        tell(Timeline.Row(decision, pid: pid, value: value, names: names.text))
+        let value = item.value(for: decision) ?? deferred.removeValue(forKey: decision.supersedes)
+        if decision.verdict == .defer, let value { deferred[decision.id] = value }
+        tell(Timeline.Row(decision, pid: pid, value: value ?? "", names: names.text))
     }
 
     private func tellFollower() {
@@ -288,8 +300,10 @@ final class RunRecorder: BenchObserver {
         hasNews = false
         defer { tellFollower() }
         do throws(ReportError) {
-            try decisions.settle()
             try outcomes.settle()
+            // Whoever reads a decision looks up there what came with its event.
+            if decisions.isLong { try outcomes.flush() }
+            try decisions.settle()
             switch reading {
             case .atEnd: break
             case .atOnce: try flush()
@@ -565,10 +579,10 @@ final class RunRecorder: BenchObserver {
     func flush() throws(ReportError) {
         if let failure { throw failure }
         try writeTurns()
-        try decisions.settle()
         try outcomes.settle()
-        try decisions.flush()
         try outcomes.flush()
+        try decisions.settle()
+        try decisions.flush()
         (writingDue, written) = (nil, now)
     }
 
@@ -583,6 +597,8 @@ final class RunRecorder: BenchObserver {
         if let failure { throw failure }
         noteLost()
         tellFollower()
+        // Whoever finds the end finds every decision before it.
+        try flush()
         if !outcomes.held.ended { try outcomes.append(EndEntry(at: end)) }
         for app in bundles.indices {
             // A run whose reports alone were missing has them already.
@@ -592,6 +608,26 @@ final class RunRecorder: BenchObserver {
             }
         }
         try flush()
+    }
+}
+
+extension InboxItem {
+    /// What came with the event that a decision is about, in hexadecimal; nil for nothing, and for a decision about another event.
+    func value(for decision: Decision) -> String? {
+        input.event?.id == decision.event ? payload.valueText : nil
+    }
+}
+
+extension EventPayload {
+    /// The bytes that there are to read, in hexadecimal; nil for none. Those of several writes have spaces between them.
+    fileprivate var valueText: String? {
+        switch self {
+        case .value(let bytes): return bytes.isEmpty ? nil : bytes.hexadecimal
+        case .writeRequests(let writes):
+            let texts = writes.map(\.value.hexadecimal).filter { !$0.isEmpty }
+            return texts.isEmpty ? nil : texts.joined(separator: " ")
+        default: return nil
+        }
     }
 }
 

@@ -286,6 +286,8 @@ package final class ScenarioDriver: BenchObserver {
         package var met = false
         /// What was looked for in decisions.
         package var sought = DecisionFilter()
+        /// The most of them that there may be; nil for any number.
+        package var most: Int?
     }
 
     /// Every expectation, in the order of the file.
@@ -303,6 +305,7 @@ package final class ScenarioDriver: BenchObserver {
                 judgement.expected = "\(filter.words): \(count.words)"
                 judgement.met = count.contains(tally.count)
                 judgement.sought = filter
+                judgement.most = count.atMost
             case .exits(let cause, let count):
                 judgement.expected = "exits\(cause.map { " with cause \($0.word)" } ?? ""): \(count.words)"
                 judgement.met = count.contains(tally.count)

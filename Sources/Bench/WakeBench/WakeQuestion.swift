@@ -16,7 +16,7 @@ package struct WakeQuestion {
     /// Reads the journal of a run that no other program has.
     ///
     /// - Parameter appFolders: where bundles of the scenario are looked for.
-    /// - Throws: ``CommandFailure`` when the folder has no journal, or its scenario can no longer be read.
+    /// - Throws: ``CommandFailure`` when the folder has no journal, or its scenario cannot be read.
     package init(run folder: String, appFolders: [String]) throws(CommandFailure) {
         var replay = try JournalReplay(run: folder, appFolders: appFolders)
         var events: [WakeEvent] = []

@@ -64,6 +64,7 @@ package enum ChromeTrace {
                     line.put("event", decision.event)
                     line.put("subject", decision.subject)
                     line.put("origin", decision.origin)
+                    if let value = log.value(of: decision) { line.put("value", value) }
                 }
             }
             let slice = writer.slice(2, 1, at: micros, category: "decision", name: decision.verdict.word) { line in

@@ -153,6 +153,9 @@ package final class DecisionLog {
     /// What was appended so far has happened for good.
     package func settle() throws(ReportError) { try file.settle() }
 
+    /// Whether the next ``settle()`` writes to the file.
+    package var isLong: Bool { file.isLong }
+
     /// Writes what has come together to the file.
     package func flush() throws(ReportError) {
         try file.flush()

@@ -30,7 +30,9 @@ package enum HTMLReport {
     }
 
     /// The data of a run, as its page has them.
-    package static func data(_ run: Run) -> [UInt8] { PageData.json(run.log, title: run.name, name: run.title) }
+    package static func data(_ run: Run) -> [UInt8] {
+        PageData.json(run.log, title: run.name, name: run.title, results: run.results)
+    }
 
     private static func page(_ runs: [Run], title: String, comparison: [UInt8]?) -> [UInt8] {
         var page = Template()
@@ -39,6 +41,9 @@ package enum HTMLReport {
         page.copy(to: "style")
         page.line.append(PackageResources.page_css)
         page.copy(to: "heading")
+        if runs.count == 1, let failed = runs[0].results?.failed {
+            page.line.append(raw: "<span class=\"missed\">\(Markup.escaped(failed))</span> ")
+        }
         page.line.append(raw: Markup.escaped(title))
         page.copy(to: "controls")
         page.copy(to: "results")
@@ -91,8 +96,12 @@ package enum HTMLReport {
 
     private static func results(_ run: Run, isOne: Bool) -> String {
         let heading = isOne ? "" : "<h2>\(Markup.escaped(run.title))</h2>\n"
-        let html = heading + meta(run.log) + fault(run.results?.fault) + expectations(run.results?.cases ?? [])
-        return "<section>\(html)\(receiver(run.log))</section>\n"
+        let cases = run.results?.cases ?? []
+        // What failed comes first.
+        let missed = cases.filter { $0.failure != nil }
+        let came = fault(run.results?.fault) + expectations(missed + cases.filter { $0.failure == nil })
+        let html = run.results?.failed == nil ? meta(run.log) + came : came + meta(run.log)
+        return "<section>\(heading)\(html)\(receiver(run.log))</section>\n"
     }
 
     private static func meta(_ log: RunLog) -> String {

@@ -73,7 +73,13 @@ package enum HistorianCSV {
     }
 
     private static func addDecisions(_ log: RunLog, _ table: inout Table) {
+        var event = EventID.none
         for decision in log.decisions {
+            // One that is decided again, or for another app, is told.
+            if decision.event != event, decision.supersedes == .none, let value = log.value(of: decision) {
+                table.add("Value", "string", decision.at, nil, value, decision.subject)
+            }
+            event = decision.event
             let what = "\(decision.source):\(decision.subject)"
             let opt = LogTime.text(decision.id)
             switch decision.verdict {

@@ -15,12 +15,22 @@ package enum JUnitReport {
         package var failure: String?
         /// More about a failure: the moment, the nearest decisions, and the command that explains them.
         package var details: String
+        /// When it was missed, on the run's clock: with the first decision too many, or else at the end of the run. Nil when it was
+        /// met.
+        package var at: Instant?
 
-        package init(name: String, place: String, failure: String? = nil, details: String = "") {
+        package init(
+            name: String,
+            place: String,
+            failure: String? = nil,
+            details: String = "",
+            at: Instant? = nil
+        ) {
             self.name = name
             self.place = place
             self.failure = failure
             self.details = details
+            self.at = at
         }
 
         package static let blank = Case(name: "", place: "")
@@ -30,6 +40,7 @@ package enum JUnitReport {
             coder.code("place", &place)
             coder.code("failure", &failure)
             coder.code("details", &details)
+            coder.code("t", ifKnown: &at)
         }
     }
 

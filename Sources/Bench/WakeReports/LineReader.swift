@@ -96,18 +96,22 @@ struct LineReader: ~Copyable {
 
 extension [UInt8] {
     /// Whether the other bytes occur in these, one after the other.
-    func contains(_ other: [UInt8]) -> Bool {
-        guard let first = other.first, count >= other.count else { return other.isEmpty }
-        return unsafe withUnsafeBytes { all in
-            unsafe other.withUnsafeBytes { part in
-                guard let base = all.baseAddress, let wanted = part.baseAddress else { return false }
+    func contains(_ other: [UInt8]) -> Bool { firstPlace(of: other) != nil }
+
+    /// Where the other bytes occur first in these, one after the other; nil where they do not.
+    func firstPlace(of other: [UInt8]) -> Int? {
+        guard let first = other.first, count >= other.count else { return other.isEmpty ? 0 : nil }
+        return unsafe withUnsafeBytes { (all) -> Int? in
+            unsafe other.withUnsafeBytes { (part) -> Int? in
+                guard let base = all.baseAddress, let wanted = part.baseAddress else { return nil }
                 let last = all.count - part.count
                 var start = 0
                 while start <= last, let found = unsafe memchr(base + start, Int32(first), last - start + 1) {
-                    if unsafe memcmp(found, wanted, part.count) == 0 { return true }
-                    start = unsafe UnsafeRawPointer(found) - base + 1
+                    let place = unsafe UnsafeRawPointer(found) - base
+                    if unsafe memcmp(found, wanted, part.count) == 0 { return place }
+                    start = place + 1
                 }
-                return false
+                return nil
             }
         }
     }

@@ -164,6 +164,9 @@ package final class LogFile {
         isHeld = true
     }
 
+    /// Whether what has come together is written with the next ``settle()``.
+    var isLong: Bool { descriptor >= 0 && line.count >= pieceSize }
+
     /// What has come together has happened for good.
     func settle() throws(ReportError) {
         settled = line.count

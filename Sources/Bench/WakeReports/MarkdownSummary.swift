@@ -20,9 +20,7 @@ package enum MarkdownSummary {
 
     private static func verdict(_ results: RunResults?) -> String {
         guard let results else { return "no results" }
-        if let fault = results.fault { return "ended by \(fault.kind)" }
-        let missed = results.cases.count { $0.failure != nil }
-        if missed > 0 { return "\(missed) of \(results.cases.count) expectations not met" }
+        if let failed = results.failed { return failed }
         return results.cases.isEmpty ? "played to its end" : "all \(results.cases.count) expectations met"
     }
 

@@ -26,6 +26,16 @@ package struct NearestDecisions {
         return lines.joined(separator: "\n")
     }
 
+    /// When there was more of what was sought than there may be: with the first decision too many; nil when there was not.
+    package func excess(app: String, sought: DecisionFilter, over most: Int) -> Instant? {
+        var count = 0
+        for decision in log.decisions where decision.app == app && sought.matches(decision) {
+            count += 1
+            if count > most { return decision.at }
+        }
+        return nil
+    }
+
     /// The likest, the latest of equals, in order of time.
     private func nearest(_ own: [DecisionRecord], _ sought: DecisionFilter) -> [DecisionRecord] {
         let ranked = own.enumerated().map { (place: $0.offset, likeness: sought.likeness($0.element)) }
@@ -40,6 +50,12 @@ package struct NearestDecisions {
 }
 
 extension DecisionFilter {
+    /// Whether a decision fits; what is nil fits anything.
+    fileprivate func matches(_ decision: DecisionRecord) -> Bool {
+        (verdict == nil || verdict == decision.verdict) && (reason == nil || reason == decision.reason)
+            && (kind == nil || kind?.word == decision.kind) && (rule == nil || rule == decision.rule)
+    }
+
     /// How much of it a decision has. What happened counts most: its verdict may be what is wrong.
     fileprivate func likeness(_ decision: DecisionRecord) -> Int {
         var likeness = 0

@@ -1,9 +1,9 @@
 import WakeJSON
 import WakeModel
 
-/// Writes what became of decisions as `wake.outcome/1` lines, with the moves of apps as `wake.state/1`, the ends of
-/// processes as `wake.exit/1`, notes as `wake.note/1`, how long apps kept the receiver on as `wake.receiver/1`, the signposts of
-/// apps as `wake.signpost/1`, what they used as `wake.usage/1`, and the facts of RunFacts.swift.
+/// Writes what became of decisions as `wake.outcome/1` lines, with the moves of apps as `wake.state/1`, the values of events as
+/// `wake.value/1`, the ends of processes as `wake.exit/1`, notes as `wake.note/1`, how long apps kept the receiver on as
+/// `wake.receiver/1`, the signposts of apps as `wake.signpost/1`, what they used as `wake.usage/1`, and the facts of RunFacts.swift.
 ///
 /// An outcome may be written more than once; readers take the last.
 package final class OutcomeLog {
@@ -16,6 +16,8 @@ package final class OutcomeLog {
         package var ended = false
         package var lastExit: UInt64 = 0
         package var outcomes: Set<DecisionID> = []
+        /// The events whose values it holds.
+        package var values: Set<EventID> = []
         /// Those of each app.
         package var signposts: [String: HeldSignposts] = [:]
         /// How often it holds each of them.
@@ -88,6 +90,8 @@ package final class OutcomeLog {
             if let number = record["id"]?.string.flatMap(LogTime.number) { held.lastExit = number }
         case Outcome.schema:
             if let outcome = Outcome(record) { held.outcomes.insert(outcome.decision) }
+        case ValueEntry.schema:
+            if let entry = ValueEntry(record) { held.values.insert(entry.event) }
         default: break
         }
     }

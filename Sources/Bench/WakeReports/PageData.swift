@@ -4,6 +4,7 @@ import WakeModel
 /// same fact of one decision, outcome or move after the other. What they name stands in lists beside them, once.
 struct PageData {
     private let log: RunLog
+    private let results: RunResults?
     private var texts = TextIndex()
     private var apps = TextIndex()
     private var line = LineBuffer()
@@ -34,8 +35,8 @@ struct PageData {
         }
     }
 
-    private init(_ log: RunLog) {
-        self.log = log
+    private init(_ log: RunLog, _ results: RunResults?) {
+        (self.log, self.results) = (log, results)
         // In the order of the scenario.
         for app in log.roster.map(\.app) + log.apps { _ = apps.number(of: app) }
     }
@@ -43,8 +44,9 @@ struct PageData {
     /// - Parameters:
     ///   - title: what the run is called.
     ///   - name: what stands for it in commands, such as its folder.
-    static func json(_ log: RunLog, title: String, name: String) -> [UInt8] {
-        var data = PageData(log)
+    ///   - results: what it came to; nil where that is not known yet.
+    static func json(_ log: RunLog, title: String, name: String, results: RunResults?) -> [UInt8] {
+        var data = PageData(log, results)
         data.write(title, name)
         return data.line.bytes.escapedForScript
     }
@@ -60,10 +62,12 @@ struct PageData {
         line.put("settings", log.header.settings)
         line.put("end", log.end.nanoseconds)
         writeDecisions()
+        writeValues()
         writeOutcomes()
         writeMoves()
         writeTracks()
         writeEntries()
+        writeFailures()
         writeEvidence()
         // What was named meanwhile.
         line.key("apps")
@@ -105,6 +109,19 @@ struct PageData {
             line.append(",")
             line.append(budget.left)
         }
+    }
+
+    /// What came with the events of decisions, of those that have any.
+    private mutating func writeValues() {
+        var columns: [(StaticString, PackedBytes)] = [("decision", .init()), ("text", .init())]
+        var (count, last) = (0, 0)
+        for (position, decision) in log.decisions.enumerated() {
+            guard let value = log.value(of: decision) else { continue }
+            columns[0].1.append(position - last)
+            columns[1].1.append(texts.number(of: value))
+            (count, last) = (count + 1, position)
+        }
+        write("values", count: count, columns)
     }
 
     private mutating func write(_ whats: [What]) {
@@ -257,6 +274,20 @@ struct PageData {
             let text = each.message.isEmpty ? each.name : "\(each.name): \(each.message)"
             return [each.mark.rawValue, text, "\(each.name) \(each.span ?? "")"]
         }
+    }
+
+    /// When the run failed, and what was missed: an expectation, or the end of the run.
+    private mutating func writeFailures() {
+        var failures: [(at: Instant, text: String, place: String)] = []
+        for each in results?.cases ?? [] {
+            guard let found = each.failure else { continue }
+            failures.append((each.at ?? log.end, "not met: \(each.name); \(found)", each.place))
+        }
+        if let results, let fault = results.fault {
+            failures.append((results.end, "\(fault.kind): \(fault.message)", ""))
+        }
+        failures.sort { $0.at < $1.at }
+        write("failures", failures, { $0.at }, { _ in nil }, { [$0.text, $0.place] })
     }
 
     private mutating func write<Entry>(

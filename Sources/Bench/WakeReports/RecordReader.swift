@@ -13,11 +13,19 @@ package struct RecordReader: ~Copyable {
     private let wanted: [UInt8]?
     /// The last decision that is left out.
     private let cursor: UInt64
+    /// What came with events; nil where records stay as they are.
+    private let values: ValueReader?
 
     /// - Parameters:
     ///   - app: leaves out the records of other apps, and those of no app.
     ///   - cursor: leaves out the decisions up to this number.
-    package init(folder: String, app: String? = nil, after cursor: UInt64 = 0) throws(ReportError) {
+    ///   - values: adds to each record what came with its event.
+    package init(
+        folder: String,
+        app: String? = nil,
+        after cursor: UInt64 = 0,
+        values: Bool = false
+    ) throws(ReportError) {
         path = folder + "/" + RunLog.decisionsName
         var lines = try LineReader(path)
         guard let first = try lines.next(), JSONValue(parsing: first).flatMap(LogHeader.init(firstLine:)) != nil else {
@@ -26,6 +34,7 @@ package struct RecordReader: ~Copyable {
         self.first = first
         self.lines = lines
         self.cursor = cursor
+        self.values = values ? ValueReader(folder: folder) : nil
         wanted = app.map { app in
             var fragment = LineBuffer()
             fragment.append("\"app\":{\"bundle\":")
@@ -42,8 +51,59 @@ package struct RecordReader: ~Copyable {
         while let line = try lines.next() {
             guard let record = shapes.record(of: line), wanted.map(record.contains) != false else { continue }
             if cursor > 0, let number = DecisionChecks.number(record), number <= cursor { continue }
-            return record
+            return try withValue(record)
         }
+        return nil
+    }
+
+    private func withValue(_ record: [UInt8]) throws(ReportError) -> [UInt8] {
+        guard let values, let event = Self.event(of: record) else { return record }
+        return RecordValue.adding(try values.value(of: event), to: record)
+    }
+
+    private static let eventKey = Array("\"event\":{\"id\":\"e-".utf8)
+
+    /// The number of the event that a record is about; nil where it has none.
+    private static func event(of record: [UInt8]) -> UInt64? {
+        guard let place = record.firstPlace(of: eventKey) else { return nil }
+        var offset = place + eventKey.count
+        return LogTime.whole(record, &offset, record.count)
+    }
+}
+
+/// A record with what came with its event, as whoever hears of decisions is given it. The log has values apart, once an event.
+package enum RecordValue {
+    /// The record in full, with the value as its last member; as it is where there is none.
+    package static func adding(_ value: String?, to record: [UInt8]) -> [UInt8] {
+        guard let value, record.last == 0x7d else { return record }
+        var line = LineBuffer()
+        line.put("value", value)
+        return Array(record.dropLast()) + line.bytes + [0x7d]
+    }
+}
+
+/// Finds what came with events among a run's outcomes, as they are written. There it stands before the decisions do.
+final class ValueReader {
+    private let path: String
+    /// Nil until the file is there.
+    private var lines: LineReader?
+    private var texts = TextPool()
+    /// Those that were read, by event.
+    private var values: [UInt64: String] = [:]
+
+    init(folder: String) { path = folder + "/" + RunLog.outcomesName }
+
+    /// What came with an event, in hexadecimal; nil for nothing.
+    func value(of event: UInt64) throws(ReportError) -> String? {
+        if let value = values[event] { return value }
+        do {
+            if lines == nil { lines = try LineReader(path) }
+            while let line = try lines?.next() {
+                guard let entry = ValueEntry(line, &texts) else { continue }
+                values[entry.event.number] = entry.value
+                if entry.event.number == event { return entry.value }
+            }
+        } catch  where error.kind == .missing {}
         return nil
     }
 }

@@ -168,6 +168,40 @@ package struct RegistrationEntry: LogLine, Hashable, Sendable {
     }
 }
 
+/// The bytes that came with an event, for whoever was to read them: `wake.value/1`, one line an event however many apps it is for.
+/// Decisions name the event.
+package struct ValueEntry: LogLine, Hashable, Sendable {
+    package var event: EventID
+    /// In hexadecimal; those of several writes with spaces between them.
+    package var value: String
+
+    package init(event: EventID, value: String) {
+        self.event = event
+        self.value = value
+    }
+
+    package static let schema = "wake.value/1"
+    package static let blank = ValueEntry(event: .none, value: "")
+
+    package mutating func code(with coder: inout RecordCoder) {
+        coder.need("event", &event)
+        coder.need("value", &value)
+    }
+
+    private static let start = Array("{\"schema\":\"wake.value/1\",\"event\":".utf8)
+    private static let valueKey = Array(",\"value\":".utf8)
+
+    /// Reads a line as ``OutcomeLog`` writes it, of which a day may have a hundred thousand; nil when it is another.
+    init?(_ line: [UInt8], _ texts: inout TextPool) {
+        var offset = 0
+        guard let event = Value(line, after: Self.start, &offset)?.id,
+            let value = Value(line, after: Self.valueKey, &offset), offset + 1 == line.count, line[offset] == 0x7d,
+            let text = texts.text(value)
+        else { return nil }
+        self.init(event: EventID(event), value: text)
+    }
+}
+
 /// A device left the reach of the phone, or came back: `wake.range/1`.
 package struct RangeEntry: LogLine, Hashable, Sendable {
     package var device: String

@@ -7,6 +7,8 @@ package struct RunLog: Sendable {
     package var decisions: [DecisionRecord] = []
     /// The last outcome of each decision, by decision.
     package var outcomes: [UInt64: Outcome] = [:]
+    /// What came with each event that had bytes to read, in hexadecimal, by event.
+    package var values: [UInt64: String] = [:]
     package var moves: [StateMove] = []
     package var exits: [ExitEntry] = []
     package var notes: [Note] = []
@@ -80,13 +82,16 @@ package struct RunLog: Sendable {
 
     /// Gives the lines of a run's decisions to `body`, the first line and each record in full, until it says false.
     ///
-    /// - Parameter app: leaves out the records of other apps, and those of no app.
+    /// - Parameters:
+    ///   - app: leaves out the records of other apps, and those of no app.
+    ///   - values: adds to each record what came with its event.
     package static func eachRecord(
         folder: String,
         app: String? = nil,
+        values: Bool = false,
         _ body: ([UInt8]) -> Bool
     ) throws(ReportError) {
-        var reader = try RecordReader(folder: folder, app: app)
+        var reader = try RecordReader(folder: folder, app: app, values: values)
         guard body(reader.first) else { return }
         while let record = try reader.next() {
             guard body(record) else { return }
@@ -102,6 +107,10 @@ package struct RunLog: Sendable {
                     guard app == nil || move.app == app else { continue }
                     end = max(end, move.at)
                     moves.append(move)
+                    continue
+                }
+                if let entry = ValueEntry(line, &texts) {
+                    values[entry.event.number] = entry.value
                     continue
                 }
                 guard let value = JSONValue(parsing: line) else { continue }
@@ -126,6 +135,7 @@ package struct RunLog: Sendable {
     /// What becomes of each line of outcomes.ndjson, by its schema.
     private static let takers: [String: Taker] = Dictionary(uniqueKeysWithValues: [
         taker(Outcome.self) { $0.outcomes[$1.decision.number] = $1 },
+        taker(ValueEntry.self) { $0.values[$1.event.number] = $1.value },
         taker(StateMove.self) { $0.moves.append($1) },
         taker(ExitEntry.self) { $0.exits.append($1) },
         taker(ReceiverEntry.self) { $0.take($1) },
@@ -153,6 +163,16 @@ package struct RunLog: Sendable {
         // A run that was gone on with says it again.
         receiver.removeAll { $0.app == entry.app }
         receiver.append((entry.app, .milliseconds(entry.milliseconds)))
+    }
+
+    /// What came with the event of a decision, in hexadecimal; nil for nothing.
+    package func value(of decision: DecisionRecord) -> String? { value(of: decision.event, decision.id) }
+
+    /// The same. A log of an older version has of values what processes read.
+    func value(of event: EventID, _ decision: DecisionID) -> String? {
+        if let value = values[event.number] { return value }
+        let read = outcomes[decision.number]?.delivered.compactMap(\.value) ?? []
+        return read.isEmpty ? nil : read.joined(separator: " ")
     }
 
     /// The later decision that replaced each, by the earlier one's number.

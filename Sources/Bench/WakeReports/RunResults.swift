@@ -67,6 +67,14 @@ package struct RunResults: LogLine, Hashable, Sendable {
         self.cases = cases
     }
 
+    /// What failed, in a few words; nil when nothing did.
+    package var failed: String? {
+        let missed = cases.count { $0.failure != nil }
+        let ending = fault.map { ["ended by \($0.kind)"] } ?? []
+        let parts = ending + (missed > 0 ? ["\(missed) of \(cases.count) expectations not met"] : [])
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
     // MARK: The file
 
     /// Writes the file into the folder of a run, in place of one that is there: whole, or not at all.

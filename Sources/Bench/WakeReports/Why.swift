@@ -107,7 +107,7 @@ package struct Why {
         let rows = folds.prefix(Self.listed).map { fold in
             [
                 "", LogTime.shortText(fold.first.at), fold.first.verdict.word, fold.first.reason.word,
-                fold.first.rule.text, fold.first.happening + fold.repeats,
+                fold.first.rule.text, fold.happenings(log),
             ]
         }
         var lines = [explained, "  decided  \(count) about it, the newest first:"]
@@ -143,6 +143,7 @@ package struct Why {
         if decision.isExempt { lines.append("  debugger exempts the app from limits of time   SYS-5") }
         let set = changes(decision).map { "\($0.setting) \($0.value)" }
         if !set.isEmpty { lines.append("  set      \(set.joined(separator: ", "))") }
+        if let value = untold(decision) { lines.append("  value    \(value)") }
         if let outcome = log.outcomes[decision.id.number] {
             lines.append("  outcome  \(Self.words(outcome, decision))")
         }
@@ -159,6 +160,12 @@ package struct Why {
         lines += advice(decision).map { "  try      \($0)" }
         if decision.app != nil { lines.append("  others   \(others(decision.census))") }
         return lines.map(TerminalText.escaped).joined(separator: "\n")
+    }
+
+    /// What came with the event of a decision, where its outcome does not tell that; nil for nothing.
+    private func untold(_ decision: DecisionRecord) -> String? {
+        let isTold = log.outcomes[decision.id.number]?.delivered.contains { $0.value != nil } ?? false
+        return isTold ? nil : log.value(of: decision)
     }
 
     func eventText(_ decision: DecisionRecord) -> String {
@@ -289,17 +296,23 @@ package struct Why {
     struct Fold {
         var first: DecisionRecord
         var last: DecisionRecord
-        /// All of them, in order.
-        var members: [DecisionID]
+        /// All of them, in order, each with its event.
+        var members: [(decision: DecisionID, event: EventID)]
 
         /// ` (x6 over 15m)`; empty for one decision.
         var repeats: String {
             members.count == 1 ? "" : " (x\(members.count) over \(LogTime.text(last.at.since(first.at))))"
         }
 
-        /// What the app read in all of them; of many the first three and the last.
+        /// `characteristic-notified belt/2A37 (x2 over 1s): 0048 0049`.
+        func happenings(_ log: RunLog) -> String {
+            let values = values(log)
+            return first.happening + repeats + (values.isEmpty ? "" : ": \(values)")
+        }
+
+        /// What came with the events of all of them; of many the first three and the last.
         func values(_ log: RunLog) -> String {
-            let values = members.flatMap { log.outcomes[$0.number]?.delivered.compactMap(\.value) ?? [] }
+            let values = members.compactMap { log.value(of: $0.event, $0.decision) }
             guard values.count > 5, let last = values.last else { return values.joined(separator: " ") }
             return values.prefix(3).joined(separator: " ") + " … " + last
         }
@@ -310,9 +323,9 @@ package struct Why {
         for decision in decisions {
             if let fold = folds.last, repeats(fold.last, decision) {
                 folds[folds.count - 1].last = decision
-                folds[folds.count - 1].members.append(decision.id)
+                folds[folds.count - 1].members.append((decision.id, decision.event))
             } else {
-                folds.append(Fold(first: decision, last: decision, members: [decision.id]))
+                folds.append(Fold(first: decision, last: decision, members: [(decision.id, decision.event)]))
             }
         }
         return folds
@@ -335,8 +348,9 @@ package struct Why {
     }
 
     private func message(_ decision: DecisionRecord) -> String {
+        let value = untold(decision).map { ": value \($0)" } ?? ""
         let outcome = log.outcomes[decision.id.number].map { ": \(Self.words($0, decision))" } ?? ""
-        return decision.happening + outcome
+        return decision.happening + value + outcome
     }
 }
 

@@ -3,7 +3,7 @@ import WakeBench
 import WakeModel
 import WakeReports
 
-/// `wakebench log`: the decisions of a run, each record in full.
+/// `wakebench log`: the decisions of a run, each record in full, with what came with its event.
 enum LogCommand {
     static let options: [Arguments.Option] = [
         RunPlace.phone,
@@ -33,7 +33,7 @@ enum LogCommand {
             return try ended(follower.follow(), page, path)
         }
         do {
-            var records = try RecordReader(folder: path, app: app, after: cursor)
+            var records = try RecordReader(folder: path, app: app, after: cursor, values: true)
             var isTaken = page.add(records.first)
             while isTaken, let record = try records.next() { isTaken = page.add(record) }
         } catch {

@@ -87,12 +87,19 @@ enum RunPages {
                 details: ([failure.line] + (details ?? [])).joined(separator: "\n")
             )
         }
+        func missed(_ judgement: ScenarioDriver.Judgement) -> Instant? {
+            guard !judgement.met else { return nil }
+            let bundle = run.bundle(ofApp: judgement.number)
+            let excess = judgement.most.flatMap { nearest?.excess(app: bundle, sought: judgement.sought, over: $0) }
+            return excess ?? run.reached
+        }
         results.cases = run.driver.judgements.map { judgement in
             JUnitReport.Case(
                 name: "\(judgement.app) \(judgement.expected)",
                 place: run.scenario.origin(line: judgement.line),
                 failure: judgement.met ? nil : "found \(judgement.found)",
-                details: judgement.met ? "" : near(judgement.number, judgement.sought)
+                details: judgement.met ? "" : near(judgement.number, judgement.sought),
+                at: missed(judgement)
             )
         }
         return results

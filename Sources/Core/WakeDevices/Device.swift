@@ -13,6 +13,10 @@ package protocol Device: Hashable, Sendable {
     associatedtype Effect: FaultEffect
 
     init(_ fields: Fields) throws(FileError)
+    /// Reads the files, too, that the device file names.
+    ///
+    /// - Parameter read: gives the bytes of a file.
+    init(_ fields: Fields, _ read: (String) throws(FileError) -> [UInt8]) throws(FileError)
 
     /// The path of the file.
     var file: String { get }
@@ -28,6 +32,10 @@ extension Device {
     package static var article: String { "a device" }
 
     package func copy(_ number: Int) -> Self { self }
+
+    package init(_ fields: Fields, _ read: (String) throws(FileError) -> [UInt8]) throws(FileError) {
+        try self.init(fields)
+    }
 
     var faultNames: [String] { faults.map(\.name) }
 
@@ -45,6 +53,11 @@ extension Device {
 
     /// Reads the tree of a device file.
     init(_ root: YAMLNode) throws(FileError) { try self.init(try Self.fields(root)) }
+
+    /// Reads the tree of a device file, and the files that it names.
+    init(_ root: YAMLNode, _ read: (String) throws(FileError) -> [UInt8]) throws(FileError) {
+        try self.init(try Self.fields(root), read)
+    }
 
     static func fields(_ root: YAMLNode) throws(FileError) -> Fields {
         let fields = try Fields(root, of: article, keys: ["device"] + keys)
@@ -97,11 +110,24 @@ extension DeviceFile {
     ///
     /// - Throws: ``FileError`` with the line and what was expected.
     package static func load(file: String) throws(FileError) -> DeviceFile {
-        try parse(try InputFile.read(file), file: file)
+        try load(file: file) { (path) throws(FileError) in try InputFile.read(path) }
+    }
+
+    /// The same, where `read` gives the bytes of the file and of those that it names.
+    static func load(file: String, read: (String) throws(FileError) -> [UInt8]) throws(FileError) -> DeviceFile {
+        try parse(try read(file), file: file, read: read)
     }
 
     /// Reads the text of a device file of any kind; `file` is for errors.
     package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> DeviceFile {
+        try parse(bytes, file: file) { (path) throws(FileError) in try InputFile.read(path) }
+    }
+
+    private static func parse(
+        _ bytes: [UInt8],
+        file: String,
+        read: (String) throws(FileError) -> [UInt8]
+    ) throws(FileError) -> DeviceFile {
         let root = try YAMLReader.read(bytes, file: file)
         guard case .mapping(let entries) = root.content else { throw root.error(expected: "a mapping, a device") }
         guard let kind = entries.first(where: { $0.key == "device" })?.value else {
@@ -110,7 +136,7 @@ extension DeviceFile {
                 expected: "its kind, \(kinds.map { $0.kind }.joined(separator: " or "))"
             )
         }
-        return try kind.word("kind of device", of: kinds) { $0.kind }.init(root).form
+        return try kind.word("kind of device", of: kinds) { $0.kind }.init(root, read).form
     }
 
     /// The path of the file.

@@ -11,9 +11,9 @@ package final class LiveScenario {
     /// Reads the scenario, and the entries that joined it before.
     ///
     /// - Throws: ``FileError`` with the line and what was expected.
-    package init(file: String, searchFolders: [String] = [], joined: [JSONValue] = []) throws(FileError) {
-        reading = ScenarioReading(files: ScenarioFiles(searchFolders: searchFolders))
-        scenario = try reading.scenario(try YAMLReader.read(try InputFile.read(file), file: file))
+    package init(file: String, files: ScenarioFiles, joined: [JSONValue] = []) throws(FileError) {
+        reading = ScenarioReading(files: files)
+        scenario = try reading.scenario(try YAMLReader.read(try files.read(file), file: file))
         for entry in joined { try join(entry) }
     }
 

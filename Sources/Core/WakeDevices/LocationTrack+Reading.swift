@@ -26,7 +26,8 @@ extension LocationTrack: Device {
         try self.init(fields) { (path) throws(FileError) in try InputFile.read(path) }
     }
 
-    private init(_ fields: Fields, _ read: (String) throws(FileError) -> [UInt8]) throws(FileError) {
+    /// The same, where `read` gives the bytes of that file.
+    package init(_ fields: Fields, _ read: (String) throws(FileError) -> [UInt8]) throws(FileError) {
         let (source, node) = try fields.one(of: ["gpx", "nmea", "route"], called: "places")
         if source != "gpx" { try fields.refuse(["speed"], beside: source) }
         if source == "nmea" { try fields.refuse(["interval"], beside: source) }

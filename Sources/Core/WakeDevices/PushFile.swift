@@ -12,14 +12,9 @@ package struct PushFile: Hashable, Sendable {
     package static let byteLimit = 65_536
     private static let key = "Simulator Target Bundle"
 
-    /// Reads a file.
-    ///
-    /// - Throws: ``FileError`` where it cannot be read, or holds no JSON object with `aps`.
-    package static func load(file: String) throws(FileError) -> PushFile {
-        try parse(try InputFile.read(file, limit: byteLimit), file: file)
-    }
-
     /// Reads the text of a file, whose path is for errors.
+    ///
+    /// - Throws: ``FileError`` where it holds no JSON object with `aps`.
     package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> PushFile {
         func refused(_ found: String, _ expected: String) -> FileError {
             FileError(file: file, line: 0, found: found, expected: expected)

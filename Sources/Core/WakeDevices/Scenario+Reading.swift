@@ -5,7 +5,12 @@ extension Scenario {
     ///
     /// - Throws: ``FileError`` with the line and what was expected.
     package static func load(file: String, searchFolders: [String] = []) throws(FileError) -> Scenario {
-        try parse(try InputFile.read(file), file: file, files: ScenarioFiles(searchFolders: searchFolders))
+        try load(file: file, files: ScenarioFiles(searchFolders: searchFolders))
+    }
+
+    /// Reads a scenario and the device files that it names, from where `files` has them.
+    package static func load(file: String, files: ScenarioFiles) throws(FileError) -> Scenario {
+        try parse(try files.read(file), file: file, files: files)
     }
 
     /// Reads the text of a scenario; `file` is for errors and for finding what lies beside it.

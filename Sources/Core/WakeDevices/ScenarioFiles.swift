@@ -1,11 +1,13 @@
 import Foundation
 
-/// Where a scenario's files are looked for.
+/// Where a scenario's files are looked for, and what is in them.
 package struct ScenarioFiles: Sendable {
     /// Whether there is a folder at a path.
     package var isFolder: @Sendable (String) -> Bool
     /// Whether there is a file at a path.
     package var isFile: @Sendable (String) -> Bool
+    /// The bytes of the file at a path, of which it may have so many.
+    package var bytes: @Sendable (String, Int) throws(FileError) -> [UInt8]
     /// Folders to look in after the scenario's own.
     package var searchFolders: [String]
 
@@ -20,6 +22,14 @@ package struct ScenarioFiles: Sendable {
             var isFolder: ObjCBool = false
             return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
         }
+        bytes = { (path, limit) throws(FileError) in try InputFile.read(path, limit: limit) }
+    }
+
+    /// The bytes of a file.
+    ///
+    /// - Throws: ``FileError`` with line 0 when there is no such file, when it is no ordinary file, or when it is too large.
+    func read(_ path: String, limit: Int = YAMLReader.byteLimit) throws(FileError) -> [UInt8] {
+        try bytes(path, limit)
     }
 
     /// The first place where the path names what is wanted: as it is when absolute, else beside the scenario, then in

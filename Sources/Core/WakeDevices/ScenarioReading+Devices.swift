@@ -5,7 +5,7 @@ extension ScenarioReading {
         if fields["phone"] != nil { return try addPhone(fields) }
         let fileNode = try fields.required("file")
         let path = try files.find(fileNode, "device file", isThere: files.isFile)
-        let form = try DeviceFile.load(file: path)
+        let form = try DeviceFile.load(file: path) { (path) throws(FileError) in try files.read(path) }
         let count = try count(fields)
         let names = try deviceNames.add(fields["name"], default: stem(path), count: count, entry: fileNode)
         try checkTotal(devices.count + names.count, of: "devices", node)

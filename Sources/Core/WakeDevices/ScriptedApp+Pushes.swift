@@ -106,7 +106,8 @@ extension ScenarioReading {
         let (key, content) = try fields.one(of: ["file", "payload"], called: "a payload")
         let file: PushFile
         if key == "file" {
-            file = try PushFile.load(file: try files.find(content, "push", isThere: files.isFile))
+            let path = try files.find(content, "push", isThere: files.isFile)
+            file = try PushFile.parse(try files.read(path, limit: PushFile.byteLimit), file: path)
         } else {
             file = try PushFile(content)
         }

@@ -92,7 +92,7 @@ extension LivePhone {
     func tellAgain(after decision: DecisionID, _ tell: (News) -> Void) throws(CommandFailure) {
         do throws(ReportError) {
             try run.recorder.flush()
-            try RunLog.eachRecord(folder: run.folder.path) { record in
+            try RunLog.eachRecord(folder: run.folder.path, values: true) { record in
                 if let number = DecisionLog.number(of: record), number > decision { tell(.decision(number, record)) }
                 return true
             }

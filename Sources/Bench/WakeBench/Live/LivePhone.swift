@@ -11,7 +11,7 @@ import WakeSystem
 final class LivePhone: BenchObserver {
     /// What whoever follows a phone hears.
     enum News {
-        /// A record of `wake.decision/1`, and the number of its decision.
+        /// A record of `wake.decision/1` with what came with its event, and the number of its decision.
         case decision(DecisionID, [UInt8])
         /// What is no decision: what the user, the phone or a process did, and notes.
         case row(Timeline.Row)
@@ -55,8 +55,8 @@ final class LivePhone: BenchObserver {
     /// Where the clock of a virtual phone is on its way to.
     private var target = Instant.zero
     private let writer: DecisionRecords
-    /// What was decided and is not committed yet; kept where somebody listens.
-    private var uncommitted: [Decision] = []
+    /// What was decided and is not committed yet, with what came with its event; kept where somebody listens.
+    private var uncommitted: [(decision: Decision, value: String?)] = []
     /// How apps have moved meanwhile; kept where somebody follows.
     private var moves: [Move] = []
     /// The commands with an identifier that the journal remembers, by it.
@@ -99,12 +99,13 @@ final class LivePhone: BenchObserver {
     ) throws(CommandFailure) {
         (self.name, self.folder, outer) = (name, folder, loop)
         let joined = try folder.readJoined()
+        let played = PlayedFiles(options, isLive: true)
         do throws(FileError) {
-            live = try LiveScenario(file: options.scenario, searchFolders: options.appFolders, joined: joined)
+            live = try LiveScenario(file: played.scenario, files: played.files, joined: joined)
         } catch {
             throw CommandFailure(.invalidFile, error)
         }
-        run = try Run(options, live: live)
+        run = try Run(options, playing: played, live: live)
         writer = DecisionRecords(header: run.header, profile: run.profile, names: run.names.text)
         do throws(SystemError) {
             timer = try run.loop.timer(on: .monotonic)
@@ -220,7 +221,9 @@ final class LivePhone: BenchObserver {
         }
         for decision in output.decisions where decision.app != .none { lastDecisions[decision.app] = decision }
         if let last = output.decisions.last { lastDecision = last.id }
-        if isListenedTo { uncommitted += output.decisions }
+        if isListenedTo {
+            for decision in output.decisions { uncommitted.append((decision, item.value(for: decision))) }
+        }
         if news != nil { gatherMoves(output, at: now) }
     }
 
@@ -253,10 +256,12 @@ final class LivePhone: BenchObserver {
         guard !uncommitted.isEmpty else { return }
         let decisions = uncommitted
         uncommitted.removeAll(keepingCapacity: true)
-        let records = writer.records(of: decisions)
+        let records = zip(decisions, writer.records(of: decisions.map { $0.decision })).map { each, record in
+            RecordValue.adding(each.value, to: record)
+        }
         for place in waiters.indices { waiters[place].keep(records) }
         guard let news else { return }
-        for (decision, record) in zip(decisions, records) { news(.decision(decision.id, record)) }
+        for (each, record) in zip(decisions, records) { news(.decision(each.decision.id, record)) }
     }
 
     private func hear(_ row: Timeline.Row) {

@@ -56,6 +56,8 @@ package struct DecisionPage: Encodable, Sendable {
     var set: [Set]
     /// A debugger exempts the app from limits of time.
     var exempt: Bool
+    /// What came with the event, in hexadecimal.
+    var value: String?
     var outcome: Result?
     /// The decision that replaced it.
     var supersededBy: String?
@@ -78,6 +80,7 @@ package struct DecisionPage: Encodable, Sendable {
         alsoFailing = decision.alsoFailing
         set = why.changes(decision).map { Set(setting: $0.setting, value: $0.value) }
         exempt = decision.isExempt
+        value = why.log.value(of: decision)
         outcome = why.log.outcomes[decision.id.number].map(Result.init)
         supersededBy = why.later[decision.id.number].map { LogTime.text($0) }
         supersedes = decision.supersedes == .none ? nil : LogTime.text(decision.supersedes)

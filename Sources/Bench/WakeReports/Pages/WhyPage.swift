@@ -30,13 +30,17 @@ package struct WhyPage: Encodable, Sendable {
         var verdict: String
         var reason: String
         var rule: String
+        /// What came with the events, as people read it; nil for nothing.
+        var values: String?
 
-        init(_ fold: Why.Fold) {
+        init(_ fold: Why.Fold, in log: RunLog) {
             let last = fold.last
             (decision, count) = (LogTime.text(last.id), fold.members.count)
             (t, until) = (LogTime.text(fold.first.at), LogTime.text(last.at))
             (source, kind, subject) = (last.source, last.kind, last.subject)
             (verdict, reason, rule) = (last.verdict.word, last.reason.word, last.rule.text)
+            let values = fold.values(log)
+            self.values = values.isEmpty ? nil : values
         }
     }
 
@@ -146,7 +150,7 @@ extension Why {
 
     private func page(_ summary: String?, _ others: [DecisionRecord]) -> WhyPage {
         var page = WhyPage(folder: log.folder, app: app, summary: summary)
-        page.decisions = Self.folded(others).reversed().map(WhyPage.Fold.init)
+        page.decisions = Self.folded(others).reversed().map { WhyPage.Fold($0, in: log) }
         page.state = lastMove.map { WhyPage.State(state: $0.to.word, since: LogTime.text($0.at)) }
         page.ended = endedSince.map { exit in
             WhyPage.Ending(

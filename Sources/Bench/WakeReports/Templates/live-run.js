@@ -33,6 +33,7 @@ class LiveRun extends Run {
     super(json, 0);
     this.packed = this.count;
     this.records = new Map();
+    this.placesOfTexts = new Map(this.texts.map((text, place) => [text, place + 1]));
     this.numbers = { whats: new Map(), rulings: new Map(), budgets: new Map() };
     for (const [name, known] of Object.entries(this.numbers)) json[name].forEach((each, place) => known.set(each.join('\n'), place));
     this.end = Math.max(json.end, 0);
@@ -83,11 +84,22 @@ class LiveRun extends Run {
     add('verdict', VERDICTS.indexOf(record.verdict));
     add('differs', 0);
     add('outcomeOf', -1);
+    add('value', this.placeOfValue(record));
     this.records.set(i, JSON.stringify(record));
     if (this.records.size > LiveRun.mostRecords) this.records.delete(this.records.keys().next().value);
     this.takeLink(event, time);
     this.end = Math.max(this.end, time);
     return true;
+  }
+
+  /** One more than the place of what came with its event among the texts. What is decided again has what was told before. */
+  placeOfValue({ value, supersedes }) {
+    if (value == null) {
+      const before = supersedes ? this.find(Number(supersedes.slice(2))) : -1;
+      return before < 0 ? 0 : this.value[before];
+    }
+    if (!this.placesOfTexts.has(value)) this.placesOfTexts.set(value, this.texts.push(value));
+    return this.placesOfTexts.get(value);
   }
 
   takeLink({ kind, subject }, time) {

@@ -101,6 +101,7 @@ class Run {
     this.apps = json.apps;
     this.texts = json.texts;
     this.unpackDecisions(json.decisions);
+    this.unpackValues(json.values);
     this.unpackOutcomes(json.outcomes, json.calls);
     this.unpackMoves(json.moves);
     this.differs = new Uint8Array(this.count);
@@ -119,6 +120,13 @@ class Run {
     this.replaces = plain(columns.replaces, count, Float64Array);
     const verdicts = this.json.rulings.map(ruling => VERDICTS.indexOf(ruling[0]));
     this.verdict = Uint8Array.from(this.ruling, number => verdicts[number]);
+  }
+
+  /** What came with the event of each decision, as one more than its place among the texts; 0 for nothing. */
+  unpackValues(columns) {
+    const [steps, texts] = ['decision', 'text'].map(name => plain(columns[name], columns.count, Uint32Array));
+    this.value = new Uint32Array(this.count);
+    for (let i = 0, decision = 0; i < columns.count; i++) this.value[decision += steps[i]] = texts[i] + 1;
   }
 
   /** Puts together what is about the same app, source or device. */
@@ -199,6 +207,8 @@ class Run {
   happening(i) { return this.subjectOf(i) ? this.kindOf(i) + ' ' + this.subjectOf(i) : this.kindOf(i); }
   reasonOf(i) { return this.json.rulings[this.ruling[i]][1]; }
   ruleOf(i) { return this.json.rulings[this.ruling[i]][2]; }
+  /** What came with its event, in hexadecimal; empty for nothing. */
+  valueOf(i) { return this.value[i] ? this.texts[this.value[i] - 1] : ''; }
   /** The limit of the wake and what was left of it, in milliseconds; null where nothing is woken. */
   budgetOf(i) { return this.budget[i] ? this.json.budgets[this.budget[i] - 1] : null; }
 

@@ -534,7 +534,10 @@ function drawRows(pen) {
   const top = page.scroller.scrollTop;
   const seen = page.rows.filter(row => row.y + row.height > top && row.y < top + pen.height);
   for (const row of seen) row.draw(pen, row.y - top);
-  for (const run of page.runs) endLine(pen, run);
+  for (const run of page.runs) {
+    endLine(pen, run);
+    for (const [time] of run.json.failures) failureLine(pen, time);
+  }
   if (spanned) pen.fill(colours.shade, view.x(spanned.from), 0, view.x(spanned.to) - view.x(spanned.from), pen.height);
   if (chosen) chosenLine(pen, top);
   pen.end(() => {
@@ -559,6 +562,12 @@ function endLine(pen, run) {
   context.lineWidth = 1;
   context.stroke();
   context.setLineDash([]);
+}
+
+/** When something was missed: a line through all rows. */
+function failureLine(pen, time) {
+  const x = view.x(time);
+  if (x >= 0 && x <= pen.width) pen.fill(pen.colours.deny, Math.round(x) - .5, 0, 1.5, pen.height);
 }
 
 /** The decision that is chosen: a line through all rows, and a ring in those of its app. */

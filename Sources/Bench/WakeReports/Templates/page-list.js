@@ -18,6 +18,7 @@ function readWords(text) {
 const FIELDS = {
   app: (run, table) => table.apps, event: (run, table) => table.kinds, kind: (run, table) => table.kinds, source: (run, table) => table.sources,
   subject: (run, table) => table.subjects, verdict: (run, table) => table.verdicts, reason: (run, table) => table.reasons, rule: (run, table) => table.rules,
+  value: (run, table) => table.values,
 };
 
 /** The texts of a run in which a search looks, in small letters, by the tables of its columns. */
@@ -35,6 +36,7 @@ function searchTable(run) {
     reasons: { of: i => run.ruling[i], texts: rulings.map(ruling => low(ruling[1])) },
     rules: { of: i => run.ruling[i], texts: rulings.map(ruling => low(ruling[2])) },
     rulings: { of: i => run.ruling[i], texts: rulings.map(ruling => low(ruling.join(' '))) },
+    values: { of: i => run.value[i], texts: ['', ...run.texts.map(low)] },
   };
 }
 
@@ -53,8 +55,8 @@ function tester(run, { key, word }) {
   if (key) return of(FIELDS[key](run, table));
   const id = /^([de])-0*(\d+)$/.exec(word);
   if (id) return i => ((id[1] === 'd' ? run.number[i] : run.event[i]) === Number(id[2]) ? 1 : 0);
-  const [apps, whats, rulings] = ['apps', 'whats', 'rulings'].map(name => of(table[name]));
-  return i => apps(i) | whats(i) | rulings(i);
+  const [apps, whats, rulings, values] = ['apps', 'whats', 'rulings', 'values'].map(name => of(table[name]));
+  return i => apps(i) | whats(i) | rulings(i) | values(i);
 }
 
 /** Searches all decisions; an empty text finds nothing and shows all. */
@@ -267,9 +269,10 @@ function letterOf(run) {
 function decisionList() {
   const several = page.runs.length > 1;
   const hasOutcomes = page.runs.some(run => run.json.outcomes.count);
+  const hasValues = page.isLive || page.runs.some(run => run.json.values.count);
   const columns = [
     ...(several ? [['', '22px']] : []), ['Time', '122px'], ['App', 'minmax(80px, 1fr)'], ['Event', 'minmax(120px, 2fr)'],
-    ['Verdict', '146px'], ['Reason', 'minmax(80px, 1fr)'], ['Rule', '76px'], ...(hasOutcomes ? [['Outcome', 'minmax(90px, 1fr)']] : []),
+    ['Verdict', '146px'], ['Reason', 'minmax(80px, 1fr)'], ['Rule', '76px'], ...(hasValues ? [['Value', 'minmax(60px, .7fr)']] : []), ...(hasOutcomes ? [['Outcome', 'minmax(90px, 1fr)']] : []),
   ];
   return new VirtualList(byId('decisions'), 'Decisions', columns, each => {
     const { run, i } = decisionAt(each);
@@ -277,7 +280,7 @@ function decisionList() {
     const app = run.appOf(i);
     const cells = [
       ...(several ? [letterOf(run)] : []), tableTime(run.time[i]), app ? run.shortName(app) : 'nobody', run.happening(i), verdict,
-      run.reasonOf(i), run.ruleOf(i), ...(hasOutcomes ? [outcomeWords(run, i)] : []),
+      run.reasonOf(i), run.ruleOf(i), ...(hasValues ? [run.valueOf(i)] : []), ...(hasOutcomes ? [outcomeWords(run, i)] : []),
     ];
     const kind = run.differs[i] ? 'differs' : finding.matches ? 'match' : '';
     return { cells, kind, isChosen: chosen?.run === run && chosen.i === i };

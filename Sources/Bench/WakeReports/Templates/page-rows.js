@@ -43,7 +43,8 @@ function phoneRows(runs) {
     draw: (pen, y) => bandRow(pen, y, HEIGHTS.phone, track.bands, state => pen.colours[QUIET.has(state) ? 'rule' : 'phone'], run.end),
     under: x => underBand(track, x, run.end),
   }));
-  const rows = [...marks, ...tracks];
+  const failed = runs.filter(run => run.json.failures.length).map(run => ({ ...failureRow(run), within }));
+  const rows = [...failed, ...marks, ...tracks];
   return rows.length ? [groupRow('phone', 'Phone', rows.length), ...rows] : [];
 }
 
@@ -55,6 +56,16 @@ function noteRow(run) {
   ].sort((a, b) => a.time - b.time);
   return {
     id: 'notes ' + run.letter, label: 'user and notes', kind: 'sub', height: HEIGHTS.notes, run,
+    draw: (pen, y) => pen.signs(entries, y + HEIGHTS.notes / 2, true),
+    under: x => underEntry(entries, x, run),
+  };
+}
+
+/** When expectations were missed, and when the run ended before its time. */
+function failureRow(run) {
+  const entries = run.json.failures.map(([time, app, text, origin]) => ({ time, text, app, origin, sign: 'quit' }));
+  return {
+    id: 'failures ' + run.letter, label: 'not met', kind: 'sub', height: HEIGHTS.notes, run, count: entries.length,
     draw: (pen, y) => pen.signs(entries, y + HEIGHTS.notes / 2, true),
     under: x => underEntry(entries, x, run),
   };
@@ -234,6 +245,7 @@ function decisionLines(run, i, count) {
     `${VERDICTS[run.verdict[i]]}, ${run.reasonOf(i)} [${run.ruleOf(i)}]`,
     `${timeText(run.time[i])} · ${idText('d', run.number[i])}`,
   ];
+  if (run.value[i] && !tellsValue(run, i)) lines.push('value ' + run.valueOf(i));
   const outcome = outcomeWords(run, i);
   if (outcome) lines.push(outcome);
   if (count > 1) lines.push(`${grouped(count)} decisions here; zoom in to tell them apart`);

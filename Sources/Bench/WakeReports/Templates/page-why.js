@@ -34,6 +34,14 @@ function outcomeWords(run, i) {
   return parts.join(', ') + (values.length ? '; value ' + values.join(' ') : '');
 }
 
+/** Whether the words of the outcome tell what came with the event. */
+function tellsValue(run, i) {
+  const at = run.outcomeOf[i];
+  if (at < 0) return false;
+  const { firstCall } = run.outcomes;
+  return run.calls.value.subarray(firstCall[at], firstCall[at + 1]).some(value => value > 0);
+}
+
 /** Fills the places of what a reason means. */
 function because(run, i, record) {
   const kind = run.json.kinds[run.kindOf(i)];
@@ -92,6 +100,7 @@ function whyLines(run, i) {
   if (record?.app?.debugger === 'exempting') add('debugger', 'exempts the app from limits of time   SYS-5');
   const asked = new Set([rule, ...(record?.checks ?? []).map(check => check.rule)]);
   add('set', run.json.set.filter(([of]) => asked.has(of)).map(([, text]) => text).join(', '));
+  if (!tellsValue(run, i)) add('value', run.valueOf(i));
   add('outcome', outcomeWords(run, i));
   const failing = record?.would_have?.also_failing ?? [];
   if (failing.length) add('also', failing.join(' ') + ' would fail next');
@@ -193,6 +202,7 @@ function factRows(run, i, record) {
   const add = (word, text) => { if (text) facts.push([word, text]); };
   const rule = run.ruleOf(i);
   add('rule', `${rule}: ${RULES[rule][1]}`);
+  add('value', run.valueOf(i));
   add('origin', record?.event?.origin);
   add('parent', record?.event?.parent);
   if (record?.app) add('app', `${record.app.bundle}, ${record.app.state_before} since ${record.app.since}, process ${record.app.generation}`);

@@ -1,6 +1,11 @@
 // The page: how its parts hang together, the pointer, the keys, and the address.
 
 const page = { runs: [], rows: [], folded: new Set(), tabs: [], scroller: byId('scroller') };
+/** The tab that opens where the address names none: what came of a run that failed. */
+const firstTab = () => {
+  const failed = page.runs.length === 1 && page.runs[0].json.failures.length;
+  return (failed && page.tabs.find(tab => tab.name === 'run')) || page.tabs[0];
+};
 /** The decision that is chosen, as its run and its position; null for none. */
 let chosen = null;
 /** The span that is selected, from and to; null for none. */
@@ -363,7 +368,7 @@ const KEYS = [
 
 /** What a search may say. */
 const SEARCHES = [
-  ['belt resume', 'both words, anywhere in a decision'], ['verdict:deny', 'also app, event, subject, source, reason and rule'],
+  ['belt resume', 'both words, anywhere in a decision'], ['verdict:deny', 'also app, event, subject, source, reason, rule and value'],
   ['-rule:LIFE-9', 'what does not have it'], ['"two words"', 'words with a space between them'], ['d-000412', 'a decision or, e-000398, an event'],
   ['is:delivered', 'also is:differing, of two runs'],
 ];
@@ -427,7 +432,7 @@ function tellAddress(now = false) {
   if (finding.text) parts.set('find', finding.text);
   if (spanned) parts.set('span', `${Math.round(spanned.from)},${Math.round(spanned.to)}`);
   if (chosen) parts.set('decision', (chosen.run.several ? chosen.run.letter + ':' : '') + idText('d', chosen.run.number[chosen.i]));
-  if (page.tab !== page.tabs[0].name) parts.set('tab', page.tab);
+  if (page.tab !== firstTab().name) parts.set('tab', page.tab);
   const fragment = '#' + parts;
   if (fragment !== location.hash) {
     try { history.replaceState(null, '', fragment); } catch { /* A page inside of another has no address of its own. */ }
@@ -452,7 +457,7 @@ function readAddress() {
   const wanted = /^(?:([AB]):)?d-0*(\d+)$/.exec(parts.get('decision') ?? '');
   const run = wanted && page.runs['AB'.indexOf(wanted[1] ?? 'A')];
   const i = run ? run.find(Number(wanted[2])) : -1;
-  const tab = page.tabs.find(each => each.name === parts.get('tab')) ?? page.tabs[0];
+  const tab = page.tabs.find(each => each.name === parts.get('tab')) ?? firstTab();
   openTab(tab.name);
   choose(i >= 0 ? { run, i } : null);
   if (i >= 0) showRow(run, i);

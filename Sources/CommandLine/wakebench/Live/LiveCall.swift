@@ -124,10 +124,11 @@ struct LiveCall {
     static func line(_ record: JSONValue) -> String {
         let event = record["event"]
         let app = record["app"]?["bundle"]?.string ?? "-"
-        let cells = [
+        var cells = [
             record["t"]?.string, app, event?["kind"]?.string, event?["subject"]?.string, record["verdict"]?.string,
             record["reason"]?.string, record["rule"]?.string,
         ]
+        if let value = record["value"]?.string { cells.append(value) }
         return cells.map { TerminalText.escaped($0 ?? "-") }.joined(separator: "  ")
     }
 
