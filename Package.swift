@@ -95,13 +95,15 @@ func testProgram(_ name: String, uses: [String] = [], settings: [SwiftSetting] =
 }
 
 /// Code of apps as it is written for a phone, by people who see of this package what is public: a warning ends the build.
-func appCode(_ name: String, uses: [String], mode: SwiftLanguageMode) -> Target {
+///
+/// - Parameter warns: Old code that warns, and is not heard.
+func appCode(_ name: String, uses: [String], mode: SwiftLanguageMode, warns: Bool = false) -> Target {
     .executableTarget(
         name: name,
         dependencies: uses.map { .byName(name: $0) },
         path: "Tests/Support/\(name)",
         packageAccess: false,
-        swiftSettings: phone + [.swiftLanguageMode(mode)]
+        swiftSettings: (warns ? [.unsafeFlags(["-suppress-warnings"])] : phone) + [.swiftLanguageMode(mode)]
     )
 }
 
@@ -218,7 +220,7 @@ let package = Package(
             "WakeBundles",
             on: "System",
             uses: ["WakeDevices", "WakeModel"],
-            tables: ["frameworks.tsv", "lint.tsv", "modules.tsv"],
+            tables: ["frameworks.tsv", "lint.tsv", "modules.tsv", "state.tsv"],
             templates: [
                 "AppDelegate.swift.txt", "BeltCentral.swift.txt", "Info.plist.txt", "Makefile.txt", "Package.swift.txt",
                 "README.md.txt", "ScenarioTests.swift.txt", "as-needed.cfg.txt", "belt.yaml.txt", "main.c.txt",
@@ -354,7 +356,7 @@ let package = Package(
             uses: ["CUserNotifications", "WakeClient", "WakeFoundation", "WakeModel", "WakeWire"]
         ),
         room("PushKit", on: "SDK", uses: ["CPushKit", "WakeClient", "WakeFoundation", "WakeWire"]),
-        room("CallKit", on: "SDK", uses: ["CCallKit", "WakeClient", "WakeFoundation"]),
+        room("CallKit", on: "SDK", uses: ["AVFAudio", "CCallKit", "WakeClient", "WakeFoundation"]),
         room("BackgroundTasks", on: "SDK", uses: ["CBackgroundTasks", "WakeClient", "WakeFoundation", "WakeWire"]),
         room("os", on: "SDK", uses: ["COS", "WakeClient", "WakeFoundation", "WakeWire"]),
         room("OSLog", on: "SDK", uses: ["os"]),
@@ -468,8 +470,9 @@ let package = Package(
         testProgram("HoppingApp", uses: ["CoreBluetooth", "UIKit"], settings: phone),
         testProgram("LocationApp", uses: ["CoreLocation"]),
         testProgram("CallApp", uses: ["UIKit", "WakeDevices"]),
+        testProgram("KeepingApp", uses: ["UIKit"], settings: phone),
         testProgram("MemoApp", uses: ["UIKit", "AVFoundation"], settings: phone),
-        testProgram("PushApp", uses: ["CallKit", "PushKit", "UIKit"], settings: phone),
+        testProgram("PushApp", uses: ["AVFoundation", "CallKit", "PushKit", "UIKit"], settings: phone),
         testProgram("SceneApp", uses: ["UIKit", "os"]),
         testProgram("BluetoothApp", uses: ["CoreBluetooth"]),
         testProgram("PeripheralEnd", uses: ["WakeBluetooth", "WakeDevices", "WakeModel", "WakePorts", "WakeSystem"]),
@@ -485,12 +488,17 @@ let package = Package(
         appCode("DefaultsApp5", uses: ["CoreBluetooth", "UIKit"], mode: .v5),
         appCode("DefaultsApp6", uses: ["CoreBluetooth", "UIKit"], mode: .v6),
         appCode("ApplicationMain", uses: ["UIKit"], mode: .v5),
+        appCode("Witnesses5", uses: sdk, mode: .v5, warns: true),
         testLibrary("ChildProcess"),
         testLibrary("TriedFreezers", uses: ["WakeProcesses"]),
         tests("HouseTests", uses: ["ChildProcess"]),
         tests("FuzzTests", uses: ["FuzzTargets"], exclude: ["Corpus"]),
         // It builds a package of its own, which depends on this one.
-        tests("OutsideTests", uses: ["ApplicationMain", "Forms5", "Forms6", "wakebench"], exclude: ["Package"]),
+        tests(
+            "OutsideTests",
+            uses: ["ApplicationMain", "Forms5", "Forms6", "Witnesses5", "wakebench"],
+            exclude: ["Package"]
+        ),
         tests("WakeModelTests", uses: ["WakeModel"]),
         tests("WakeRouterTests", uses: ["WakeModel", "WakeRouter"]),
         tests("WakeWireTests", uses: ["WakeModel", "WakeWire"]),
@@ -565,7 +573,7 @@ let package = Package(
             "WakeBenchTests",
             uses: [
                 "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "DefaultsApp5", "DefaultsApp6",
-                "Downloads", "FeedReader", "Fences", "HoppingApp",
+                "Downloads", "FeedReader", "Fences", "HoppingApp", "KeepingApp",
                 "LocationApp",
                 "Logger",
                 "MemoApp",

@@ -106,11 +106,9 @@ struct RunFolderTests {
             let deep = "out/apps/com.acme.heart/" + String(repeating: "d/", count: 1_500)
             #expect(try program.run("/usr/bin/env", ["mkdir", "-p", deep]).code == 0)
             #expect(try program.run(Program.path, words + ["--force"]).code == 0)
-            #expect(
-                try FileManager.default.contentsOfDirectory(
-                    atPath: program.folder.appending(path: "out/apps/com.acme.heart").path
-                ).isEmpty
-            )
+            let home = program.folder.appending(path: "out/apps/com.acme.heart").path
+            let found = try FileManager.default.contentsOfDirectory(atPath: home).sorted()
+            #expect(found == [".cache", "Documents", "tmp"])
         }
     }
 

@@ -178,7 +178,12 @@ enum FloorPlan {
             imports: ["CPushKit", "WakeClient", "WakeFoundation", "WakeWire"],
             foundation: true
         ),
-        Room(name: "CallKit", floor: "SDK", imports: ["CCallKit", "WakeClient", "WakeFoundation"], foundation: true),
+        Room(
+            name: "CallKit",
+            floor: "SDK",
+            imports: ["AVFAudio", "CCallKit", "WakeClient", "WakeFoundation"],
+            foundation: true
+        ),
         Room(
             name: "BackgroundTasks",
             floor: "SDK",

@@ -146,7 +146,7 @@ struct HouseTests {
         // Loaded before an app, and linked by nothing.
         let name = try #require(manifest.range(of: "name: \"WakebenchTime\",\n            path:"))
         let flags = manifest.ranges(of: ".unsafeFlags(")
-        #expect(flags.count == 4)
+        #expect(flags.count == 5)
         let flag = try #require(flags.last)
         try #require(name.upperBound < flag.lowerBound)
         let between = manifest[name.upperBound..<flag.lowerBound]
@@ -156,6 +156,8 @@ struct HouseTests {
         // Those of the examples are of no product, and that of the program is the program's alone.
         #expect(manifest.contains("(floor == \"Examples\" ? asNeeded : [])"))
         #expect(manifest.contains("(name == \"wakebench\" ? selfContained : [])"))
+        // One is of code that only tests run.
+        #expect(manifest.contains("(warns ? [.unsafeFlags([\"-suppress-warnings\"])] : phone)"))
         // The other are the bench's rooms', and not of those that the SDK reaches.
         #expect(manifest.contains("floor == \"SDK\" || inApps.contains(name) ? house : house + unchecked"))
         let list = try #require(manifest.firstMatch(of: /let inApps = \[(.*?)\]/)?.1)

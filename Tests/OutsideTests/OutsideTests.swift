@@ -16,6 +16,12 @@ struct OutsideTests {
         #expect(run.status == 0, "\(run.output)")
     }
 
+    @Test("In Swift 5 mode the system's objects stand for protocols of before actors, with handlers of that time")
+    func witnesses() throws {
+        let run = try Self.run("Witnesses5")
+        #expect(run.status == 0, "\(run.output)")
+    }
+
     @Test("A class with @UIApplicationMain gets as far as UIKit's main function")
     func applicationMain() throws {
         let app = try Self.run("ApplicationMain")

@@ -24,6 +24,7 @@ struct LocationAppEnd {
     init(
         _ commands: [String],
         authorization: WireAuthorization = .authorizedAlways,
+        isPrecise: Bool = true,
         regions: [WireRegion] = []
     ) throws {
         app = try AppProcess(
@@ -31,7 +32,12 @@ struct LocationAppEnd {
         )
         guard case .hello = try app.bench.next() else { throw BenchFailure(description: "no hello") }
         app.bench.send(.welcome(Welcome(state: .background)))
-        let status = WireLocationStatus(authorization: authorization, largestRadius: 1_000_000, regions: regions)
+        let status = WireLocationStatus(
+            authorization: authorization,
+            isPrecise: isPrecise,
+            largestRadius: 1_000_000,
+            regions: regions
+        )
         while true {
             switch try app.bench.next() {
             case .location(_, .create(let id)): app.bench.send(.reply(id: id, WireReply(location: status)))
@@ -98,6 +104,16 @@ struct LocationManagerTests {
     func status() throws {
         let end = try LocationAppEnd(["status", "class-status", "largest"], authorization: .authorizedWhenInUse)
         #expect(try end.lines() == ["status 4 0", "class status 4", "largest 1000000.0"])
+    }
+
+    @Test("Precise positions for a while: the answer is awaited, or a handler gets it once the call has returned")
+    func temporaryAccuracy() throws {
+        let precise = try LocationAppEnd(["precise"])
+        try precise.waitForLine("handler declined false")
+        #expect(try precise.lines() == ["precise", "asked", "handler declined false"])
+        let reduced = try LocationAppEnd(["precise"], isPrecise: false)
+        try reduced.waitForLine("handler declined true")
+        #expect(try reduced.lines() == ["declined true", "asked", "handler declined true"])
     }
 
     @Test("It tells its delegate of an authorization, with both of its halves known")

@@ -88,6 +88,24 @@ struct PushTests {
         _ = try app.end()
     }
 
+    @Test("The phone makes the audio session active for a call that is answered, and inactive once that is over")
+    func sound() throws {
+        let app = try launch("report", "answer")
+        app.bench.deliver(1, manager: 0, .push(.called(number: 1, payload: #"{"aps":{}}"#)))
+        let said = try app.bench.wait { message in
+            guard case .audio(_, .activate(let id)) = message else { return false }
+            app.bench.send(.reply(id: id, WireReply()))
+            return true
+        }
+        #expect(said.contains(.push(.reportCall)))
+        try app.bench.wait { message in
+            if case .audio(_, .deactivate(notifiesOthers: true)) = message { return true }
+            return false
+        }
+        #expect(try app.waitForLine("didDeactivate"))
+        #expect(try app.end().lines.suffix(4) == ["answer", "didActivate", "end", "didDeactivate"])
+    }
+
     @Test("PUSH-6: the registry tells its token, and that there is none; it can be given up")
     func token() throws {
         let app = try launch()

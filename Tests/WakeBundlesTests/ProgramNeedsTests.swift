@@ -68,6 +68,23 @@ struct ProgramNeedsTests {
         #expect(LoaderAnswer.module(of: symbol) == name)
     }
 
+    @Test("What a program keeps by means that are otherwise here than on a phone is told by its symbols, and no other")
+    func keptState() {
+        let library = "\0libFoundationEssentials.so\0"
+        let protects = "$s20FoundationEssentials4DataV14WritingOptionsV22completeFileProtectionAEvau\0"
+        let cookies = "$s20FoundationNetworking17HTTPCookieStorageC6sharedACvgZ\0"
+        #expect(
+            KeptState.notes(on: Data((library + cookies + protects).utf8)) == [
+                "it protects files, which is not emulated: a locked phone reads them here, where on a phone that fails",
+                "it keeps cookies in HTTPCookieStorage, which forgets here, with the process, that they are Secure or HttpOnly",
+            ]
+        )
+        let others = "$s20FoundationEssentials4DataV14WritingOptionsV6atomicAEvau\0"
+        #expect(KeptState.notes(on: Data((library + others).utf8)) == [])
+        // A program that has Foundation in it has all of its symbols.
+        #expect(KeptState.notes(on: Data(cookies.utf8)) == [])
+    }
+
     @Test("Each module of the SDK is known to be here, and none of them as missing")
     func modules() throws {
         let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

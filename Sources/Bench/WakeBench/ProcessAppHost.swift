@@ -211,7 +211,9 @@ final class ProcessAppHost: AppHost {
             variables.append("WAKEBENCH_EVENT_ID=\(LogTime.text(cause.event.id))")
             variables.append("WAKEBENCH_DECISION_ID=\(LogTime.text(cause.decision))")
         }
-        variables.append("HOME=\(bundle.home)")
+        // Foundation takes the folder of the user's account for the app's own where it is not told so by this name.
+        for name in ["HOME", "CFFIXED_USER_HOME"] { variables.append("\(name)=\(bundle.home)") }
+        if !variables.contains(where: { $0.hasPrefix("TMPDIR=") }) { variables.append("TMPDIR=\(bundle.home)/tmp") }
         return AppProgram(
             path: bundle.executable,
             arguments: [bundle.executable],

@@ -119,7 +119,12 @@ package struct RunFolder: Sendable {
         try requireOwn(status, path, "--out")
     }
 
-    /// Makes the folder that an app with a bundle identifier has for its own; one that is there is left as it is.
+    /// What an app finds in its own folder when it is first launched: where Foundation has it keep documents and caches, and its
+    /// temporary files.
+    private static let foldersOfHome = ["Documents", ".cache", "tmp"]
+
+    /// Makes the folder that an app with a bundle identifier has for its own, with what is in it from the first; one that is there is
+    /// left as it is.
     ///
     /// - Returns: its path.
     /// - Throws: ``CommandFailure`` with exit code 12 when the system refuses, or a part of it is a link or another user's.
@@ -138,6 +143,10 @@ package struct RunFolder: Sendable {
         for part in parts {
             place += "/" + part
             folder = try Self.make(part, in: folder, place)
+        }
+        for name in Self.foldersOfHome where unsafe mkdirat(folder.number, name, 0o700) != 0 && errno != EEXIST {
+            let reason = SystemError(last: "mkdir").description
+            throw CommandFailure(.environment, "\(place)/\(name): \(reason)", hint: "give another folder with --out")
         }
         return place
     }

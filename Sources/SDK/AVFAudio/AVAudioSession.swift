@@ -203,6 +203,7 @@ public final class AVAudioSession: NSObject, Sendable {
     }
 
     /// Asks the user, once, whether the app may hear the microphone.
+    @preconcurrency
     public func requestRecordPermission(_ response: @escaping @Sendable (Bool) -> Void) {
         state.withLock { $0.asked.append(response) }
         send(.permission)
@@ -304,6 +305,7 @@ public final class AVAudioApplication: NSObject, Sendable {
     }
 
     /// Asks the user, once, whether the app may hear the microphone.
+    @preconcurrency
     public class func requestRecordPermission(completionHandler response: @escaping @Sendable (Bool) -> Void) {
         AVAudioSession.shared.requestRecordPermission(response)
     }

@@ -6,6 +6,9 @@ import Foundation
 open class CXCallController: NSObject, @unchecked Sendable {
     private let queue: DispatchQueue
 
+    /// Hears how the calls stand.
+    public let callObserver = CXCallObserver()
+
     /// A controller whose handlers are called on the main queue.
     public convenience override init() { self.init(queue: .main) }
 
@@ -18,6 +21,7 @@ open class CXCallController: NSObject, @unchecked Sendable {
     }
 
     /// Asks for a transaction. The handler gets a ``CXErrorCodeRequestTransactionError`` when nothing of it will be done.
+    @preconcurrency
     open func request(_ transaction: CXTransaction, completion: @escaping @Sendable ((any Error)?) -> Void) {
         let error = perform(transaction)
         queue.async { completion(error) }
@@ -31,6 +35,7 @@ open class CXCallController: NSObject, @unchecked Sendable {
     }
 
     /// Asks for actions. The handler gets a ``CXErrorCodeRequestTransactionError`` when none of them will be done.
+    @preconcurrency
     open func requestTransaction(
         with actions: [CXAction],
         completion: @escaping @Sendable ((any Error)?) -> Void
@@ -38,33 +43,33 @@ open class CXCallController: NSObject, @unchecked Sendable {
         request(CXTransaction(actions: actions), completion: completion)
     }
 
+    /// Asks for actions.
+    ///
+    /// - Throws: ``CXErrorCodeRequestTransactionError`` when none of them will be done.
+    open func requestTransaction(with actions: [CXAction]) async throws {
+        try await request(CXTransaction(actions: actions))
+    }
+
     /// Asks for an action. The handler gets a ``CXErrorCodeRequestTransactionError`` when it will not be done.
+    @preconcurrency
     open func requestTransaction(with action: CXAction, completion: @escaping @Sendable ((any Error)?) -> Void) {
         request(CXTransaction(action: action), completion: completion)
     }
 
+    /// Asks for an action.
+    ///
+    /// - Throws: ``CXErrorCodeRequestTransactionError`` when it will not be done.
+    open func requestTransaction(with action: CXAction) async throws {
+        try await request(CXTransaction(action: action))
+    }
+
     private func perform(_ transaction: CXTransaction) -> CXErrorCodeRequestTransactionError? {
-        let actions = transaction.actions
-        guard !actions.isEmpty else { return .init(.emptyTransaction) }
-        var providers: [CXProvider] = []
-        for action in actions {
-            guard let action = action as? CXCallAction else { return .init(.invalidAction) }
-            switch Calls.provider(for: action) {
-            case .success(let provider): if !providers.contains(provider) { providers.append(provider) }
-            case .failure(let error): return error
-            }
+        switch Calls.take(transaction.actions) {
+        case .failure(let error): return error
+        case .success(let taken):
+            let all: [CXAction] = taken.before + transaction.actions
+            taken.provider.perform(taken.before.isEmpty ? transaction : CXTransaction(actions: all))
+            return nil
         }
-        guard providers.count == 1 else { return .init(.unknownCallProvider) }
-        providers[0].later { delegate, provider in
-            guard !delegate.provider(provider, execute: transaction) else { return }
-            for action in actions {
-                switch action {
-                case let action as CXAnswerCallAction: delegate.provider(provider, perform: action)
-                case let action as CXEndCallAction: delegate.provider(provider, perform: action)
-                default: action.fail()
-                }
-            }
-        }
-        return nil
     }
 }

@@ -37,38 +37,67 @@ open class CXHandle: NSObject, NSCopying, @unchecked Sendable {
     open override var hash: Int { value.hashValue }
 }
 
-/// What is known of a call; noted with the call, nothing else.
+/// What has become known of a call: what is set here, and nothing of the rest.
 open class CXCallUpdate: NSObject, NSCopying, @unchecked Sendable {
+    private var holding: Bool?
+    private var grouping: Bool?
+    private var ungrouping: Bool?
+    private var tones: Bool?
+    private var pictures: Bool?
+
     /// Whom it is with.
     open var remoteHandle: CXHandle?
     /// The name that the user would read.
     open var localizedCallerName: String?
-    /// Whether it can be held.
-    open var supportsHolding = true
+
+    /// Whether it can be held: one that cannot is ended in place of that.
+    open var supportsHolding: Bool {
+        get { holding ?? true }
+        set { holding = newValue }
+    }
+
     /// Whether it can be put together with others.
-    open var supportsGrouping = true
+    open var supportsGrouping: Bool {
+        get { grouping ?? true }
+        set { grouping = newValue }
+    }
+
     /// Whether it can be taken out of a group.
-    open var supportsUngrouping = true
+    open var supportsUngrouping: Bool {
+        get { ungrouping ?? true }
+        set { ungrouping = newValue }
+    }
+
     /// Whether it takes tones.
-    open var supportsDTMF = true
+    open var supportsDTMF: Bool {
+        get { tones ?? true }
+        set { tones = newValue }
+    }
+
     /// Whether it has pictures.
-    open var hasVideo = false
+    open var hasVideo: Bool {
+        get { pictures ?? false }
+        set { pictures = newValue }
+    }
 
     /// What is known of a call: nothing yet.
     public override init() { super.init() }
 
     /// The same again, to be changed by itself.
-    public func copy(with zone: NSZone? = nil) -> Any {
-        let copy = CXCallUpdate()
-        copy.remoteHandle = remoteHandle
-        copy.localizedCallerName = localizedCallerName
-        copy.supportsHolding = supportsHolding
-        copy.supportsGrouping = supportsGrouping
-        copy.supportsUngrouping = supportsUngrouping
-        copy.supportsDTMF = supportsDTMF
-        copy.hasVideo = hasVideo
-        return copy
-    }
+    public func copy(with zone: NSZone? = nil) -> Any { filled(from: CXCallUpdate()) }
 
     open override func copy() -> Any { copy(with: nil) }
+
+    /// Another one with the same, and with what an older one has where this one has nothing.
+    func filled(from older: CXCallUpdate) -> CXCallUpdate {
+        let all = CXCallUpdate()
+        all.remoteHandle = remoteHandle ?? older.remoteHandle
+        all.localizedCallerName = localizedCallerName ?? older.localizedCallerName
+        all.holding = holding ?? older.holding
+        all.grouping = grouping ?? older.grouping
+        all.ungrouping = ungrouping ?? older.ungrouping
+        all.tones = tones ?? older.tones
+        all.pictures = pictures ?? older.pictures
+        return all
+    }
 }

@@ -1,3 +1,4 @@
+import AVFAudio
 import Foundation
 import WakeClient
 
@@ -23,11 +24,18 @@ open class CXProvider: NSObject, @unchecked Sendable {
     private var heldConfiguration: CXProviderConfiguration
     private weak var delegate: (any CXProviderDelegate)?
     private var queue = DispatchQueue.main
+    /// Seconds that an action may take.
+    package var patience = CXAction.patience
+    /// Tones that are being played, and those that wait for them.
+    private var tones: [CXPlayDTMFCallAction] = []
+    /// The phone has made the audio session active.
+    private var hasSound = false
 
     /// A provider; the configuration is copied.
     public init(configuration: CXProviderConfiguration) {
         heldConfiguration = configuration.copy() as? CXProviderConfiguration ?? configuration
         super.init()
+        Calls.add(self)
     }
 
     /// What calls are like.
@@ -46,7 +54,7 @@ open class CXProvider: NSObject, @unchecked Sendable {
     }
 
     /// Does something with the delegate, if there is one, on its queue.
-    func later(_ tell: @escaping @Sendable (any CXProviderDelegate, CXProvider) -> Void) {
+    private func later(_ tell: @escaping @Sendable (any CXProviderDelegate, CXProvider) -> Void) {
         lock.withLock { queue }.async { [self] in
             if let delegate = lock.withLock({ delegate }) { tell(delegate, self) }
         }
@@ -57,6 +65,7 @@ open class CXProvider: NSObject, @unchecked Sendable {
     /// Reports a call that comes in; what the app owes for each VoIP push (PUSH-7).
     ///
     /// The handler gets a ``CXErrorCodeIncomingCallError`` when there is such a call. It is called on the delegate's queue.
+    @preconcurrency
     open func reportNewIncomingCall(
         with UUID: UUID,
         update: CXCallUpdate,
@@ -86,9 +95,94 @@ open class CXProvider: NSObject, @unchecked Sendable {
         Calls.end(UUID)
     }
 
+    /// Reports that a call that was made here is being connected; noted, nothing else.
+    open func reportOutgoingCall(with UUID: UUID, startedConnectingAt dateStartedConnecting: Date?) {}
+
+    /// Reports that both ends of a call that was made here can speak with each other.
+    open func reportOutgoingCall(with UUID: UUID, connectedAt dateConnected: Date?) { Calls.connect(UUID) }
+
     /// Ends all calls of the provider; it hears of nothing any more.
     open func invalidate() {
-        Calls.endAll(of: self)
         lock.withLock { delegate = nil }
+        Calls.remove(self)
+    }
+}
+
+// MARK: Carrying out
+
+extension CXProvider {
+    /// Has the delegate carry out actions, in their order.
+    func perform(_ transaction: CXTransaction) {
+        later { delegate, provider in
+            if delegate.provider(provider, execute: transaction) {
+                for action in transaction.actions { provider.begin(action) }
+            } else {
+                for action in transaction.actions { provider.perform(action, by: delegate) }
+            }
+        }
+    }
+
+    private func perform(_ action: CXAction, by delegate: any CXProviderDelegate) {
+        switch action {
+        case let action as CXStartCallAction: delegate.provider(self, perform: action)
+        case let action as CXAnswerCallAction: delegate.provider(self, perform: action)
+        case let action as CXEndCallAction: delegate.provider(self, perform: action)
+        case let action as CXSetHeldCallAction: delegate.provider(self, perform: action)
+        case let action as CXSetMutedCallAction: delegate.provider(self, perform: action)
+        case let action as CXSetGroupCallAction: delegate.provider(self, perform: action)
+        case let action as CXPlayDTMFCallAction:
+            let isFirst = lock.withLock { () -> Bool in
+                tones.append(action)
+                return tones.count == 1
+            }
+            if isFirst { play(action, by: delegate) }
+            return
+        default: action.fail()
+        }
+        begin(action)
+    }
+
+    /// Tones wait until those before them are played.
+    private func play(_ action: CXPlayDTMFCallAction, by delegate: any CXProviderDelegate) {
+        action.whenEnded { [weak self] in self?.playNext() }
+        delegate.provider(self, perform: action)
+        begin(action)
+    }
+
+    private func playNext() {
+        let next = lock.withLock { () -> CXPlayDTMFCallAction? in
+            tones.removeFirst()
+            return tones.first
+        }
+        if let next { later { delegate, provider in provider.play(next, by: delegate) } }
+    }
+
+    /// The delegate has been asked for an action: its time runs.
+    private func begin(_ action: CXAction) {
+        action.begin(for: patience, on: lock.withLock { queue }) { [weak self] in
+            guard let self else { return }
+            lock.withLock { delegate }?.provider(self, timedOutPerforming: action)
+        }
+    }
+
+    /// The phone makes the audio session active as long as a call has sound.
+    func settleSound() {
+        lock.withLock { queue }.async { [self] in
+            let hasSound = Calls.haveSound(of: self)
+            guard hasSound != lock.withLock({ self.hasSound }) else { return }
+            let session = AVAudioSession.sharedInstance()
+            do {
+                try session.setActive(hasSound, options: hasSound ? [] : .notifyOthersOnDeactivation)
+            } catch {
+                return notDecided("CXProvider: a call has no sound: \(error.localizedDescription)")
+            }
+            lock.withLock { self.hasSound = hasSound }
+            guard let delegate = lock.withLock({ delegate }) else { return }
+            if hasSound {
+                delegate.provider(self, didActivate: session)
+            } else {
+                delegate.provider(self, didDeactivate: session)
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What calls of a provider are like; noted, nothing else.
+/// What calls of a provider are like: how many there may be, and what is noted, nothing else.
 open class CXProviderConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// The name that the user would read; nil for the app's own.
     public let localizedName: String?
@@ -16,6 +16,8 @@ open class CXProviderConfiguration: NSObject, NSCopying, @unchecked Sendable {
     open var includesCallsInRecents = true
     /// Whether calls may have pictures.
     open var supportsVideo = false
+    /// Whether what is said in calls can be translated.
+    open var supportsAudioTranslation = false
     /// What those whom calls are with may be called by.
     open var supportedHandleTypes: Set<CXHandle.HandleType> = []
 
@@ -40,6 +42,7 @@ open class CXProviderConfiguration: NSObject, NSCopying, @unchecked Sendable {
         copy.maximumCallsPerCallGroup = maximumCallsPerCallGroup
         copy.includesCallsInRecents = includesCallsInRecents
         copy.supportsVideo = supportsVideo
+        copy.supportsAudioTranslation = supportsAudioTranslation
         copy.supportedHandleTypes = supportedHandleTypes
         return copy
     }

@@ -115,11 +115,28 @@ open class CLLocationManager: NSObject {
     }
 
     /// Asks the user to let the app know positions precisely for a while; the emulated user does not.
+    ///
+    /// The handler is called on the main queue, after this has returned.
     open func requestTemporaryFullAccuracyAuthorization(
         withPurposeKey purposeKey: String,
         completion: (((any Error)?) -> Void)? = nil
     ) {
-        completion?(accuracyAuthorization == .fullAccuracy ? nil : CLError(.promptDeclined))
+        guard let completion else { return }
+        let answer = Answered(handler: completion, error: refusalOfFullAccuracy)
+        DispatchQueue.main.async { answer.handler(answer.error) }
+    }
+
+    /// Asks the user to let the app know positions precisely for a while; the emulated user does not.
+    ///
+    /// - Throws: ``CLError`` with the code `promptDeclined` where the app may know them to some kilometres only.
+    nonisolated(nonsending) open func requestTemporaryFullAccuracyAuthorization(
+        withPurposeKey purposeKey: String
+    ) async throws {
+        if let error = refusalOfFullAccuracy { throw error }
+    }
+
+    private var refusalOfFullAccuracy: CLError? {
+        accuracyAuthorization == .fullAccuracy ? nil : CLError(.promptDeclined)
     }
 
     // MARK: How updates are wanted
@@ -375,4 +392,10 @@ open class CLLocationManager: NSObject {
 /// The number as the wire can say it.
 private func finite(_ value: Double) -> Double {
     value.isNaN ? 0 : min(max(value, -WireLimits.largestDistance), WireLimits.largestDistance)
+}
+
+/// A handler on its way to the main queue, and what it is to be told.
+private struct Answered: @unchecked Sendable {
+    let handler: ((any Error)?) -> Void
+    let error: CLError?
 }

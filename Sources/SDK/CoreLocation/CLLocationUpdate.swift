@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import WakeClient
 
 /// A position of a live sequence, or why there is none.
 public struct CLLocationUpdate: Sendable {
@@ -16,16 +17,22 @@ public struct CLLocationUpdate: Sendable {
     /// Whether the position cannot be found.
     public internal(set) var locationUnavailable = false
 
-    /// Whether location services are off: never here.
-    public var authorizationDeniedGlobally: Bool { false }
-    /// Whether the app is too little in use: never told here.
-    public var insufficientlyInUse: Bool { false }
-    /// Whether a service session is needed: never here.
-    public var serviceSessionRequired: Bool { false }
-    /// Whether the phone rests: never told here, since live updates do not pause on this phone.
-    public var stationary: Bool { false }
+    /// Whether location services are off: never here, which is said once on stderr.
+    public var authorizationDeniedGlobally: Bool { never("authorizationDeniedGlobally: location services are not off") }
+    /// Whether the app is too little in use: never told here, which is said once on stderr.
+    public var insufficientlyInUse: Bool { never("insufficientlyInUse: it is not told") }
+    /// Whether a service session is needed: never here, which is said once on stderr.
+    public var serviceSessionRequired: Bool { never("serviceSessionRequired: there are no service sessions") }
+    /// Whether the phone rests: never told here, since live updates do not pause on this phone, which is said once on stderr.
+    public var stationary: Bool { never("stationary: live updates do not pause") }
     /// Whether the phone rests, by its name of iOS 17.
     public var isStationary: Bool { stationary }
+
+    /// Says once what an app asks for in vain.
+    private func never(_ line: String) -> Bool {
+        notDecided("CLLocationUpdate.\(line) on this phone, it is never true")
+        return false
+    }
 
     /// What the user does while the app follows the position; noted, nothing else.
     public enum LiveConfiguration: Int, Sendable {

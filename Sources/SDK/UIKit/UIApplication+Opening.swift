@@ -58,6 +58,7 @@ extension UIApplication {
     /// Opens nothing: there is no other app to open a URL with, which is said once on stderr.
     ///
     /// The handler is called on the main queue with false.
+    @preconcurrency
     public func open(
         _ url: URL,
         options: [UIApplication.OpenExternalURLOptionsKey: Any] = [:],

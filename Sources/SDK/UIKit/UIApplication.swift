@@ -52,7 +52,9 @@ open class UIApplication: UIResponder {
 
     /// Asks for time to finish something after the app leaves the foreground.
     ///
-    /// The handler is called on the main queue shortly before the time ends; it must end the task.
+    /// The handler is called on the main queue shortly before the time ends; it must end the task. In Swift 5 mode a protocol may
+    /// ask for it as `(() -> Void)?`.
+    @preconcurrency
     nonisolated open func beginBackgroundTask(
         expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil
     ) -> UIBackgroundTaskIdentifier {
@@ -62,6 +64,7 @@ open class UIApplication: UIResponder {
     /// Asks for time to finish something, under a name that reports show.
     ///
     /// The handler is called on the main queue shortly before the time ends; it must end the task.
+    @preconcurrency
     nonisolated open func beginBackgroundTask(
         withName taskName: String?,
         expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil

@@ -39,6 +39,7 @@ open class UIScene: UIResponder {
     }
 
     /// Opens nothing: there is no other app to open a URL with, which is said once on stderr.
+    @preconcurrency
     open func open(
         _ url: URL,
         options: UIScene.OpenExternalURLOptions?,

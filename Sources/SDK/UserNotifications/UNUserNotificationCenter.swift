@@ -33,6 +33,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     // MARK: The user's word
 
     /// Asks the user, who always agrees.
+    @preconcurrency
     open func requestAuthorization(
         options: UNAuthorizationOptions = [],
         completionHandler: @escaping @Sendable (Bool, (any Error)?) -> Void
@@ -44,6 +45,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     open func requestAuthorization(options: UNAuthorizationOptions = []) async throws -> Bool { true }
 
     /// Tells what the user lets notifications of the app do.
+    @preconcurrency
     open func getNotificationSettings(completionHandler: @escaping @Sendable (UNNotificationSettings) -> Void) {
         later { completionHandler(UNNotificationSettings(.authorized)) }
     }
@@ -57,6 +59,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     }
 
     /// Tells the categories that were set in this process.
+    @preconcurrency
     open func getNotificationCategories(completionHandler: @escaping @Sendable (Set<UNNotificationCategory>) -> Void) {
         let categories = lock.withLock { heldCategories }
         later { completionHandler(categories) }
@@ -70,6 +73,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     /// Has the user notified, in place of a request with the same identifier (NOTE-1). Of more than 64 the soonest stay (NOTE-2).
     ///
     /// The handler gets a ``UNError`` when the request is for no time, or is more than the phone takes.
+    @preconcurrency
     open func add(
         _ request: UNNotificationRequest,
         withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil
@@ -102,6 +106,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     }
 
     /// Tells the requests that are not due yet (NOTE-4).
+    @preconcurrency
     open func getPendingNotificationRequests(
         completionHandler: @escaping @Sendable ([UNNotificationRequest]) -> Void
     ) {
@@ -125,6 +130,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     // MARK: Delivered
 
     /// Tells the notifications that the user sees (NOTE-4).
+    @preconcurrency
     open func getDeliveredNotifications(completionHandler: @escaping @Sendable ([UNNotification]) -> Void) {
         let notifications = delivered()
         later { completionHandler(notifications) }
@@ -146,6 +152,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     /// Sets the number on the app's icon; 0 takes it away.
     ///
     /// The handler gets a ``UNError`` when the number is negative.
+    @preconcurrency
     open func setBadgeCount(
         _ newBadgeCount: Int,
         withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil

@@ -4,7 +4,7 @@ import Foundation
 package struct ProgramNeeds: Hashable, Sendable {
     /// What keeps the program from running as it was written, a sentence each.
     package var missing: [String] = []
-    /// What could not be told, a sentence each.
+    /// What could not be told, or is not emulated, a sentence each.
     package var notes: [String] = []
 
     /// Looks at a program: a script by its first line, and one in Python by its imports; a binary by the machine's dynamic
@@ -56,7 +56,9 @@ package struct ProgramNeeds: Hashable, Sendable {
             return ProgramNeeds(notes: ["ldd is not here: what \(name) asks for cannot be told"])
         }
         switch answer.end {
-        case .complete: return ProgramNeeds(missing: answer.sentences)
+        case .complete:
+            let bytes = try? Data(contentsOf: URL(filePath: program), options: .mappedIfSafe)
+            return ProgramNeeds(missing: answer.sentences, notes: bytes.map(KeptState.notes) ?? [])
         case .notDynamic:
             return ProgramNeeds(
                 notes: ["\(name) is linked statically, or is damaged: what it asks for cannot be told"]

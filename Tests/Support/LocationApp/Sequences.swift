@@ -36,3 +36,15 @@ import CoreLocation
         if event.state == .unsatisfied { await monitor.remove(event.identifier) }
     }
 }
+
+/// Asks whether the app may know positions precisely for a while, in both forms.
+@MainActor func askForPrecision(_ manager: CLLocationManager) async {
+    do {
+        try await manager.requestTemporaryFullAccuracyAuthorization(withPurposeKey: "route")
+        say("precise")
+    } catch {
+        say("declined \((error as? CLError)?.code == .promptDeclined)")
+    }
+    manager.requestTemporaryFullAccuracyAuthorization(withPurposeKey: "route") { say("handler declined \($0 != nil)") }
+    say("asked")
+}

@@ -48,6 +48,7 @@ while true { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
     case "largest": say("largest \(manager.maximumRegionMonitoringDistance)")
     case "monitored": say("monitored \(names(manager.monitoredRegions))")
     case "when-in-use": manager.requestWhenInUseAuthorization()
+    case "precise": Task { await askForPrecision(manager) }
     case "always": manager.requestAlwaysAuthorization()
     case "filter": manager.distanceFilter = 50
     case "coarse": manager.desiredAccuracy = kCLLocationAccuracyKilometer
