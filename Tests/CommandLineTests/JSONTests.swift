@@ -210,7 +210,7 @@ struct JSONTests {
             }
             let both = try program.run("report", "out", "--format", "md", "-O", "-", "--json")
             #expect(both.code == 2)
-            #expect(both.output.hasPrefix("{\"ok\":false,\"error\":{\"code\":2,"))
+            #expect(both.output.hasPrefix("{\"schema\":\"wake.error/1\",\"ok\":false,\"error\":{\"code\":2,"))
         }
     }
 
@@ -285,7 +285,69 @@ struct JSONTests {
             #expect(bad.code == 11)
             #expect(bad.errors == "")
             let error = try JSONSerialization.jsonObject(with: Data(bad.output.utf8)) as? Object
-            #expect((error?["error"] as? Object)?["code"] as? Int == 11)
+            #expect(error?["schema"] as? String == "wake.error/1" && error?["ok"] as? Bool == false)
+            let told = try #require(error?["error"] as? Object)
+            #expect(told["code"] as? Int == 11 && told["file"] as? String == "beacon.yaml")
+            #expect([told["line"] as? Int, told["column"] as? Int] == [1, 1])
+        }
+    }
+
+    @Test("An error holds its file, its line and its column, of each mistake of a scenario")
+    func places() throws {
+        try inFolder { program in
+            try program.write("pillbox.yaml", Cases.pillbox)
+            var text = Cases.threeErrors
+            let remedies = ["restore-identifer": "restore-identifier", "\"0\"": "\"00\"", "7x": "7h"]
+            var found: [String] = []
+            while found.count <= remedies.count {
+                try program.write("pill.yaml", text)
+                let check = try program.run("scenario", "check", "pill.yaml", "--json")
+                let page = try #require(try JSONSerialization.jsonObject(with: Data(check.output.utf8)) as? Object)
+                #expect(page["ok"] as? Bool == (check.code == 0) && check.errors == "")
+                guard let error = page["error"] as? Object else { break }
+                #expect(check.code == 11 && error["file"] as? String == "pill.yaml")
+                let (line, column) = (try #require(error["line"] as? Int), try #require(error["column"] as? Int))
+                #expect((error["message"] as? String)?.hasPrefix("pill.yaml:\(line): ") == true)
+                let rest = text.split(separator: "\n", omittingEmptySubsequences: false)[line - 1].dropFirst(column - 1)
+                let mistake = try #require(remedies.keys.first { rest.hasPrefix($0) }, "\(error)")
+                found.append(mistake)
+                text = text.replacing(mistake, with: try #require(remedies[mistake]))
+            }
+            #expect(found.sorted() == remedies.keys.sorted())
+        }
+    }
+
+    @Test(
+        "An error of a file that is no scenario names it, too",
+        arguments: [
+            (["app", "verify", "None.app"], "None.app"), (["import", "none.btsnoop"], "none.btsnoop"),
+            (["device", "check", "none.yaml"], "none.yaml"), (["log", "away"], "away/decisions.ndjson"),
+            (["report", "away"], "away/decisions.ndjson"), (["run", "none.yaml"], "none.yaml"),
+            (["run", "none.yaml", "other.yaml"], "none.yaml"),
+        ]
+    )
+    func files(words: [String], file: String) throws {
+        try inFolder { program in
+            let outcome = try program.run(Program.path, words + ["--json"])
+            let page = try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? Object)
+            #expect(page["schema"] as? String == "wake.error/1" && page["ok"] as? Bool == false)
+            #expect((page["error"] as? Object)?["file"] as? String == file, "\(outcome.output)")
+        }
+    }
+
+    @Test("help, exit-codes and the guidelines of device check")
+    func lists() throws {
+        try inFolder { program in
+            _ = try both(program, "wake.exit-codes/1", ["exit-codes"])
+            let (text, page) = try both(program, "wake.guidelines/1", ["device", "check", "--guidelines"])
+            for guideline in try objects(page, "guidelines") {
+                #expect(
+                    text.contains("  \(try self.text(guideline, "guideline"))  \(try self.text(guideline, "says"))")
+                )
+            }
+            let help = try program.run("help", "--json")
+            let table = try #require(try JSONSerialization.jsonObject(with: Data(help.output.utf8)) as? Object)
+            #expect(table["schema"] as? String == "wake.help/1" && table["ok"] as? Bool == true)
         }
     }
 
@@ -328,7 +390,7 @@ struct JSONTests {
     func shrink() throws {
         try inFolder { program in
             try program.writeForceQuit()
-            let words = ["shrink", "swiped.yaml", "--keep", "heart:deny:ForceQuit", "-o", "few.yaml", "-q"]
+            let words = ["shrink", "swiped.yaml", "--keep", "heart:deny:ForceQuit", "-o", "few.yaml", "-q", "--force"]
             let (text, page) = try both(program, "wake.shrink/1", words)
             let counts = try ["events", "apps", "devices"].map { key in
                 let count = try #require(page[key] as? [String: Int])

@@ -95,12 +95,12 @@ struct JUnitFileTests {
             // In blocks of 512 bytes.
             let line = "ulimit -f 1500; exec $W run long.yaml --no-journal --out out --junit x.xml"
             let run = try program.run("/bin/sh", ["-c", line], environment: ["W": Program.path])
-            expectRefusal(run, code: 12, says: "out/decisions.ndjson: no space left")
+            expectRefusal(run, code: 12, says: "out/outcomes.ndjson: no space left")
             let text = try program.read("x.xml")
             #expect(try program.read("out/junit.xml") == text)
             #expect(text.contains("<testsuite name=\"busy\"") && text.contains(" timestamp=\"20"), "\(text)")
             #expect(
-                text.contains("<error type=\"environment\" message=\"out/decisions.ndjson: no space left"),
+                text.contains("<error type=\"environment\" message=\"out/outcomes.ndjson: no space left"),
                 "\(text)"
             )
             #expect(text.contains("<property name=\"profile\""), "\(text)")

@@ -100,12 +100,13 @@ struct RunTests {
         }
     }
 
-    @Test("Without --out a run goes to wakebench-runs, and latest points to it")
+    @Test("Without --out a run goes to wakebench-runs, and latest leads to it")
     func latest() throws {
         try inFolder { program in
             try program.writeForceQuit()
             #expect(try program.run("run", "swiped.yaml").code == 0)
-            #expect(try program.run("why", "com.acme.heart").code == 0)
+            let why = try program.run("why", "com.acme.heart")
+            #expect(why.code == 0 && why.errors == "")
             #expect(try program.run("report").code == 0)
             #expect(program.exists("wakebench-runs/latest/report.html"))
             #expect(program.exists("wakebench-runs/latest/trace.json"))
@@ -222,7 +223,9 @@ struct RunTests {
             #expect(object["schema"] as? String == "wake.run/1")
             #expect(object["ok"] as? Bool == true)
             #expect(object["folder"] as? String == "out")
-            #expect((object["expectations"] as? [Any])?.count == 1)
+            let expectations = try #require(object["expectations"] as? [[String: Any]])
+            #expect(expectations.map { $0["file"] as? String } == ["swiped.yaml"])
+            #expect(expectations.map { [$0["line"] as? Int, $0["column"] as? Int] } == [[16, 5]])
         }
     }
 
@@ -248,7 +251,14 @@ struct RunTests {
             )
             let run = try program.run("run", "small.yaml", "--out", "out", "-q")
             #expect(run.code == 7)
-            #expect(run.output.contains("NOT MET  heart relaunch: 1; found 0  [small.yaml:5]"))
+            let said = run.output.split(separator: "\n").prefix(4)
+            #expect(
+                said == [
+                    "NOT MET  heart relaunch: 1; found 0  [small.yaml:5]", "         by T+00:00:01.000",
+                    "         nothing was decided about com.acme.heart",
+                    "         wakebench why com.acme.heart --run out",
+                ]
+            )
             #expect(try program.read("out/junit.xml").contains("<failure"))
             let json = try program.run("run", "small.yaml", "--out", "json", "--json")
             #expect(json.code == 7)
@@ -269,10 +279,19 @@ struct RunTests {
             #expect(run.code == 6)
             #expect(run.complaints.count == 1)
             #expect(run.errors.hasPrefix("wakebench: waits.yaml:3: waited 5.0 s for the state suspended"))
+            let said = run.output.split(separator: "\n")
+            #expect(said[0].hasPrefix("NOT MET  waited 5.0 s for the state suspended; heart is "), "\(run.output)")
+            #expect(said[0].hasSuffix("  [waits.yaml:3]"))
+            #expect(said.contains("         wakebench why com.acme.heart --run out"), "\(run.output)")
             let json = try program.run("run", "waits.yaml", "--out", "json", "--json")
             #expect(json.code == 6)
             #expect(json.output.split(separator: "\n").count == 1)
-            #expect(json.output.contains("\"error\":{\"code\":6,\"kind\":\"timeout\""))
+            let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any]
+            #expect(object?["schema"] as? String == "wake.run/1" && object?["ok"] as? Bool == false)
+            let error = try #require(object?["error"] as? [String: Any])
+            #expect(error["code"] as? Int == 6 && error["kind"] as? String == "timeout")
+            #expect(error["file"] as? String == "waits.yaml")
+            #expect([error["line"] as? Int, error["column"] as? Int] == [3, 9])
         }
     }
 
@@ -339,7 +358,9 @@ struct RunTests {
             #expect(
                 broken.contains("errors=\"1\"") && broken.contains("<error type=\"") && broken.contains("broken.yaml")
             )
-            #expect(!program.exists("wakebench-runs"))
+            // What could not begin is no run.
+            let runs = program.folder.appending(path: "wakebench-runs").path
+            #expect(try FileManager.default.contentsOfDirectory(atPath: runs) == ["latest"])
         }
     }
 

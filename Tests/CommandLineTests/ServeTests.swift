@@ -159,6 +159,136 @@ struct ServeTests {
         #expect(try bench("app", "state", "heart").output == "not-running\n")
     }
 
+    private func object(_ text: String) throws -> [String: Any] {
+        #expect(text.split(separator: "\n").count == 1, "\(text)")
+        return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    }
+
+    @Test("A verb whose requirement is not met prints one object, with what was decided and with the error")
+    func requirement() throws {
+        let bench = try ServedBench()
+        try bench.program.write("belt.yaml", ServedBench.belt)
+        try bench.program.write("pulse.yaml", Cases.swipedPulse)
+        for words in [
+            ["phone", "create", "one", "--scenario", "pulse.yaml", "--clock", "virtual"], ["phone", "boot", "one"],
+            ["time", "advance", "1m"],
+        ] {
+            #expect(try bench.run(words).code == 0)
+        }
+        let woken = try bench("ble", "notify", "belt", "2A37", "0049", "--require", "deny", "--json")
+        #expect(woken.code == 5 && woken.errors == "")
+        let page = try object(woken.output)
+        #expect(page["schema"] as? String == "wake.control/1" && page["ok"] as? Bool == false)
+        #expect(bench.verdicts(page) == ["resume"])
+        let error = try #require(page["error"] as? [String: Any])
+        #expect(error["code"] as? Int == 5 && error["kind"] as? String == "verdict-mismatch")
+        #expect(error["hint"] as? String == "what was decided is resume Resumed")
+        #expect(try bench("app", "force-quit", "pulse").code == 0)
+        let words = ["ble", "notify", "belt", "2A37", "0049", "--require", "wake"]
+        let refused = try bench.run(words + ["--json"])
+        #expect(refused.code == 5 && refused.errors == "")
+        let nothing = try object(refused.output)
+        #expect(nothing["ok"] as? Bool == false && bench.verdicts(nothing) == [])
+        let text = try bench.run(words)
+        #expect(text.code == 5 && text.errors.hasPrefix("wakebench: nothing was decided as wake; "), "\(text.errors)")
+    }
+
+    @Test("A command that is given again has its first answer and exit code, also after kill -9 and a shutdown")
+    func repeated() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        for words in [
+            ["app", "launch", "heart"], ["time", "advance", "5s"], ["app", "home", "heart"],
+            ["time", "advance", "15s"],
+        ] {
+            #expect(try bench.run(words).code == 0)
+        }
+        let words = ["ble", "notify", "belt", "2A37", "0049", "--id", "beat", "--json", "--require"]
+        let answer = try bench.run(words + ["resume:Resumed"])
+        #expect(answer.code == 0, "\(answer.errors)")
+        let first = try object(answer.output)
+        #expect(bench.verdicts(first) == ["resume"] && first["repeated"] == nil)
+        #expect((first["decisions"] as? [[String: Any]])?.first?["value"] as? String == "0049")
+        func expectFirst(location: SourceLocation = #_sourceLocation) throws {
+            let again = try bench.run(words + ["resume:Resumed"])
+            #expect(again.code == 0, "\(again.errors)\(again.output)", sourceLocation: location)
+            var page = try object(again.output)
+            #expect(page.removeValue(forKey: "repeated") as? Bool == true, sourceLocation: location)
+            #expect(page as NSDictionary == first as NSDictionary, sourceLocation: location)
+            #expect(try bench.run(words + ["deny"]).code == 5, sourceLocation: location)
+        }
+        try expectFirst()
+        for words in [["time", "advance", "1h"], ["ble", "notify", "belt", "2A37", "004a"]] {
+            #expect(try bench.run(words).code == 0)
+        }
+        try expectFirst()
+        try bench.killAndServeAgain()
+        try expectFirst()
+        #expect(try bench("phone", "shutdown", "one").code == 0)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        try expectFirst()
+        let text = try bench("ble", "notify", "belt", "2A37", "0049", "--id", "beat", "--require", "wake")
+        #expect(text.code == 0 && text.output.contains("  resume  Resumed  "), "\(text.output)")
+        #expect(text.errors.hasPrefix("wakebench: note: a command with this --id was accepted before"))
+        // It was given once: nothing but the second value came after it.
+        let log = try bench.program.run("log", "state/phones/one/run").output.split(separator: "\n")
+        #expect(log.count { $0.contains("\"kind\":\"characteristic-notified\"") } == 2)
+    }
+
+    @Test("Good news is told on stdout: what a verb did, and what ended")
+    func goodNews() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        #expect(try bench("app", "launch", "heart").code == 0)
+        let ended = try bench("app", "terminate", "heart")
+        #expect(ended.code == 0 && ended.errors == "")
+        #expect(
+            ended.output.split(separator: "\n").prefix(2) == [
+                "T+00:00:00.000  com.acme.heart  terminate (memory)",
+                "T+00:00:00.000  com.acme.heart  process ended  memory",
+            ],
+            "\(ended.output)"
+        )
+        let page = try bench.json("app", "launch", "heart")
+        let happened = try #require(page["happened"] as? [[String: Any]])
+        #expect(happened.map { $0["what"] as? String } == ["launch"])
+        let locked = try bench("phone", "lock")
+        #expect(locked.code == 0 && locked.errors == "" && locked.output.contains("  -  lock"), "\(locked.output)")
+    }
+
+    @Test("Each answer of a verb of running phones has a schema, and is good exactly where the exit code is 0")
+    func schemas() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        for words in [
+            ["app", "launch", "heart"], ["time", "advance", "5s"], ["ble", "notify", "belt", "2A37", "01"],
+            ["app", "force-quit", "heart"], ["app", "list"], ["app", "state", "heart"], ["app", "state", "hart"],
+            ["app", "wait", "heart", "not-running"], ["app", "wait", "heart", "active", "--timeout", "10ms"],
+            ["app", "can-wake", "heart", "characteristic-notified"], ["device", "list"], ["time", "now"], ["top"],
+            ["daemon", "status"], ["phone", "list"], ["phone", "wait", "idle"], ["phone", "snapshot", "list"],
+            ["phone", "shutdown", "one"], ["app", "list"], ["phone", "create", "one"], ["phone", "create", "two"],
+            ["phone", "clone", "two", "three"], ["phone", "erase", "three"], ["phone", "delete", "three"],
+            ["daemon", "stop"], ["daemon", "status"],
+        ] {
+            let outcome = try bench.run(words + ["--json"])
+            let page = try object(outcome.output)
+            #expect((page["schema"] as? String)?.hasPrefix("wake.") == true, "\(words) \(page)")
+            #expect(page["ok"] as? Bool == (outcome.code == 0), "\(words) \(outcome.code) \(page)")
+            #expect((page["error"] == nil) == (outcome.code == 0 || outcome.code == 7), "\(words) \(page)")
+        }
+    }
+
+    @Test("An error about a phone's scenario holds its place, through the daemon too")
+    func placeOfError() throws {
+        let bench = try ServedBench()
+        try bench.program.write("bad.yaml", "scenario: bad\napps:\n  - {scripted: com.acme.heart, nme: heart}\n")
+        let refused = try bench("phone", "create", "one", "--scenario", "bad.yaml", "--json")
+        #expect(refused.code == 11)
+        let error = try #require(try object(refused.output)["error"] as? [String: Any])
+        #expect((error["file"] as? String)?.hasSuffix("/bad.yaml") == true)
+        #expect([error["line"] as? Int, error["column"] as? Int] == [3, 32])
+    }
+
     @Test("Two daemons do not serve the same phones")
     func rival() throws {
         let bench = try ServedBench()

@@ -18,6 +18,70 @@ struct ShrinkCommandTests {
         #expect(!outcome.errors.contains("\u{1b}"))
     }
 
+    /// Shrinks a scenario, and checks that a run of the result fails by what its header says.
+    ///
+    /// - Returns: that line.
+    private func expectTruth(_ program: Program, _ words: [String]) throws -> String {
+        let shrunk = try program.run(Program.path, ["shrink"] + words + ["-o", "few.yaml", "-q"])
+        #expect(shrunk.code == 0, "\(shrunk.errors)")
+        let header = try program.read("few.yaml").split(separator: "\n")[1]
+        let kept = try #require(
+            header.hasPrefix("# Kept: ") && header.hasSuffix(".") ? header.dropFirst(8).dropLast() : nil
+        )
+        let parts = try #require(kept.wholeMatch(of: /(.*), found (\d+) \(instead: (\S+) (\S+) (\S+)\)/))
+        #expect(shrunk.output.hasSuffix("kept: \(kept)\n"))
+        let run = try program.run("run", "few.yaml", "--out", "few", "-q", "--force")
+        #expect(run.code == 7, "\(run.errors)")
+        #expect(run.output.hasPrefix("NOT MET  \(parts.1); found \(parts.2)  ["), "\(header)\n\(run.output)")
+        let log = try program.run("log", "few").output.split(separator: "\n")
+        let instead = log.contains { line in
+            line.contains("\"verdict\":\"\(parts.3)\",\"reason\":\"\(parts.4)\"")
+                && line.contains("\"kind\":\"\(parts.5)\"")
+        }
+        #expect(instead, "\(header)")
+        return String(header)
+    }
+
+    @Test(
+        "As many decisions as before are found in what shrink leaves, and what was decided instead: the second relaunch"
+    )
+    func drift() throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.write("my-belt.yaml", Cases.capturedBelt)
+        try program.write("belt-twice.yaml", Cases.beltTwice)
+        let header = try expectTruth(program, ["belt-twice.yaml"])
+        #expect(
+            header == "# Kept: pulse relaunch: 2, found 1 (instead: resume Resumed characteristic-notified)."
+        )
+        let log = try program.run("log", "few").output.split(separator: "\n")
+        #expect(log.count { $0.contains("\"verdict\":\"relaunch\"") } == 1)
+        #expect(try program.read("few.yaml").contains("terminate: pulse"))
+    }
+
+    @Test("What stands at the top of a result is true wherever shrink was stopped: a day of a pillbox")
+    func pillbox() throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.write("pillbox.yaml", Cases.pillbox)
+        try program.write("fails.yaml", Cases.pillFails)
+        let header = try expectTruth(program, ["fails.yaml", "--max-runs", "40"])
+        #expect(header.hasPrefix("# Kept: pills relaunch: 2, found 1 (instead: "))
+    }
+
+    @Test("shrink replaces no file unless it is told to")
+    func force() throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.writeForceQuit()
+        try program.write("few.yaml", "mine")
+        let words = ["shrink", "swiped.yaml", "--keep", "heart:deny:ForceQuit", "-o", "few.yaml"]
+        expectRefusal(try program.run(Program.path, words), code: 4, says: "few.yaml: it is there already", "--force")
+        #expect(try program.read("few.yaml") == "mine")
+        #expect(try program.run(Program.path, words + ["--force", "-q"]).code == 0)
+        #expect(try program.read("few.yaml").hasPrefix("# Reduced by wakebench shrink"))
+    }
+
     @Test("What shrink cannot do is refused in one line")
     func refused() throws {
         let program = try Program()

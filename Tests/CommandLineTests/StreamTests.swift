@@ -70,7 +70,7 @@ struct StreamTests {
                 outcome,
                 code: 12,
                 says: "no space left",
-                journal ? "out/journal.sqlite" : "out/decisions.ndjson"
+                journal ? "out/journal.sqlite" : "out/outcomes.ndjson"
             )
         }
     }

@@ -76,23 +76,101 @@ struct SuiteTests {
         }
     }
 
-    @Test("What failed is told with its place when it ends and in the table, and the last lines say what came of all")
+    @Test("Each run is told once, those that did not pass last, with their places and what explains them as in JUnit")
     func told() throws {
         try inFolder { program in
             try writeFour(program)
             let run = try program.run("run", "suite", "--out", "out")
             let lines = run.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-            let failed = lines.filter { $0.hasPrefix("failed") }
-            #expect(failed.count == 2 && failed.allSatisfy { $0.contains("found 0  [b.yaml:5]") }, "\(run.output)")
-            let broken = lines.filter { $0.hasPrefix("error") }
+            let told = lines.prefix { !$0.isEmpty }
             #expect(
-                broken.count == 2 && broken.allSatisfy { $0.contains("invalid-file: suite/c.yaml:2: ") },
-                "\(run.output)"
+                told.map { String($0.prefix { $0 != " " }) } == ["passed", "passed", "failed", "", "", "", "error"]
             )
+            let failed = Array(told.dropFirst(2))
+            #expect(failed[0].hasSuffix("  heart deny: 1; found 0  [suite/b.yaml:5]"), "\(run.output)")
+            let explanation = [
+                "by T+00:00:01.000", "nothing was decided about com.acme.heart",
+                "wakebench why com.acme.heart --run out/b",
+            ]
+            #expect(Array(failed[1...3]) == explanation.map { "    " + $0 })
+            #expect(try program.read("out/junit.xml").contains(explanation.joined(separator: "\n")))
+            #expect(failed[4].contains("  invalid-file: suite/c.yaml:2: "), "\(run.output)")
             #expect(lines.contains { $0.hasPrefix("4 runs: 2 passed, 1 failed, 1 error; ") })
             #expect(lines.suffix(2) == ["report: out/index.html", ""])
             let quiet = try program.run("run", "suite", "--out", "again", "-q")
-            #expect(!quiet.output.contains("passed  "), "\(quiet.output)")
+            #expect(quiet.output.hasPrefix("failed  "), "\(quiet.output)")
+            #expect(try program.run("why", "heart", "--run", "out/b").code == 0)
+        }
+    }
+
+    @Test("A step that waited in vain is told in a suite with the nearest decisions and the command that explains them")
+    func waited() throws {
+        try inFolder { program in
+            let step = "{when: {app: heart, state: suspended}, within: 5s, note: never}"
+            try program.write(
+                "a/x.yaml",
+                Self.good.replacing("steps: [", with: "steps: [\(step), ").replacing("until: 1s\n", with: "")
+            )
+            let run = try program.run("run", "a", "--out", "out")
+            #expect(run.code == 6)
+            let lines = run.output.split(separator: "\n").map(String.init)
+            let complaint = "  timeout: a/x.yaml:3: waited 5.0 s for the state suspended; heart is "
+            #expect(lines[0].hasPrefix("error  ") && lines[0].contains(complaint), "\(run.output)")
+            #expect(lines[1].hasPrefix("    by T+00:00:05.000"), "\(run.output)")
+            #expect(lines.contains("    wakebench why com.acme.heart --run out/x"), "\(run.output)")
+            let junit = try program.read("out/junit.xml")
+            #expect(junit.contains("name=\"plays to its end\" file=\"a/x.yaml\" line=\"3\""), "\(junit)")
+            #expect(junit.contains("wakebench why com.acme.heart --run out/x</error>"), "\(junit)")
+        }
+    }
+
+    @Test("Places keep their folders: in the object, in JUnit, on the page and on the console")
+    func places() throws {
+        try inFolder { program in
+            for folder in ["a", "b"] { try program.write("two/\(folder)/x.yaml", Self.missing) }
+            let run = try program.run("run", "./two", "--out", "out")
+            #expect(run.code == 7)
+            let suite = try object(try program.read("out/suite.json"))
+            let runs = try #require(suite["runs"] as? [[String: Any]])
+            #expect(runs.map { $0["scenario"] as? String } == ["two/a/x.yaml", "two/b/x.yaml"])
+            let places = runs.map { run -> [String] in
+                let results = run["results"] as? [String: Any]
+                let expectations = results?["expectations"] as? [[String: Any]] ?? []
+                return expectations.map { "\($0["file"] ?? "") \($0["line"] ?? "") \($0["place"] ?? "")" }
+            }
+            #expect(places == [["two/a/x.yaml 5 two/a/x.yaml:5"], ["two/b/x.yaml 5 two/b/x.yaml:5"]])
+            let document = try XMLDocument(data: Data(try program.read("out/junit.xml").utf8))
+            let cases = try document.nodes(forXPath: "//testcase").compactMap { $0 as? XMLElement }.map { each in
+                ["file", "line"].map { each.attribute(forName: $0)?.stringValue ?? "-" }.joined(separator: ":")
+            }
+            #expect(cases == ["two/a/x.yaml:-", "two/a/x.yaml:5", "two/b/x.yaml:-", "two/b/x.yaml:5"])
+            for text in [run.output, try program.read("out/index.html")] {
+                for folder in ["a", "b"] { #expect(text.contains("[two/\(folder)/x.yaml:5]")) }
+            }
+        }
+    }
+
+    @Test("The exit code of a suite is that of the first run that could not be played, as its help says")
+    func exitCode() throws {
+        try inFolder { program in
+            try program.write("a.yaml", Self.missing)
+            try program.write(
+                "b.yaml",
+                Self.good.replacing("until: 1s\n", with: "").replacing(
+                    "steps: [",
+                    with: "steps: [{when: {app: heart, state: suspended}, within: 5s, note: never}, "
+                )
+            )
+            try program.write("c.yaml", "scenario: c\napps: 7\n")
+            for (files, code) in [(["a.yaml", "b.yaml", "c.yaml"], 6), (["a.yaml", "c.yaml", "b.yaml"], 11)]
+                as [([String], Int32)]
+            {
+                let run = try program.run(Program.path, ["run"] + files + ["--out", "out-\(code)", "--json"])
+                #expect(run.code == code)
+                #expect(try object(run.output)["ok"] as? Bool == false)
+            }
+            let help = try program.run("help", "run").output
+            #expect(help.contains("that of the first that could not be played to its end, else 7"))
         }
     }
 
@@ -138,7 +216,7 @@ struct SuiteTests {
             let page = try program.read("out/index.html")
             for name in ["a", "b", "d"] { #expect(page.contains("<a href=\"./\(name)/report.html\">\(name)</a>")) }
             #expect(!page.contains("./c/report.html"))
-            #expect(page.contains("[b.yaml:5]"))
+            #expect(page.contains("[suite/b.yaml:5]"))
             #expect(page.contains("<h1>2 of 4 runs passed</h1>"))
         }
     }
@@ -239,6 +317,7 @@ struct SuiteTests {
         try inFolder { program in
             let (code, suite) = try whilePlaying(program, ["--repeat", "2"]) { suite, _ in suite.send(SIGINT) }
             #expect(code == 130)
+            #expect(suite["ok"] as? Bool == false && suite["interrupted"] as? Bool == true)
             #expect(try outcomes(suite) == ["long.1": "interrupted", "long.2": "not-run"])
             let junit = try program.read("out/junit.xml")
             #expect(junit.contains("<error type=\"interrupted\" message=\"interrupted at T+"))

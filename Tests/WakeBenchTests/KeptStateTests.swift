@@ -28,7 +28,7 @@ struct KeptStateTests {
             "documents own=true there=true", "caches own=true there=true", "temporary own=true there=true",
             "support own=true",
         ]
-        let kept = "kept atomic string replaced plain protected archive cookie response"
+        let kept = "kept atomic string plain protected archive cookie response"
         let log = try bench.lines(of: "out/apps/com.example.keeping.log").map(String.init)
         #expect(log == folders + ["kept"] + folders + [kept])
     }

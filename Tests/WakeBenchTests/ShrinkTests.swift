@@ -85,10 +85,21 @@ struct ShrinkTests {
             #expect((scenario.apps.count, scenario.devices.count) == (2, 1))
             #expect(scenario.settings.isEmpty)
             #expect(text.hasPrefix("# Reduced by wakebench shrink from "))
-            #expect(text.contains("# Kept: plain.3 deny: 0, found "))
             #expect(shrinker.goal.text.hasPrefix("plain.3 deny: 0, found "))
             #expect(scenario.expectations.count == 1)
+            // Of too many as few are left as are still too many, and the app is one by itself.
+            let judgement = try #require(try play(scenario).driver.judgements.first)
+            #expect(text.contains("# Kept: plain deny: 0, found \(judgement.found).\n"))
+            #expect(!judgement.met && shrinker.kept == "plain deny: 0, found \(judgement.found)")
         }
+    }
+
+    private func play(_ scenario: Scenario) throws -> Run {
+        var options = RunOptions(scenario: scenario.file, out: scenario.file + ".run")
+        options.journal = false
+        let run = try Run(options)
+        try run.execute()
+        return run
     }
 
     @Test("A decision that is to be kept becomes an expectation that is met, and the values of a device's stream go")
@@ -102,10 +113,7 @@ struct ShrinkTests {
             #expect(shrinker.first.events > 40)
             #expect(text.contains("few.devices/belt.yaml"))
             #expect(scenario.expectations.count == 1)
-            var options = RunOptions(scenario: scenario.file, out: scenario.file + ".run")
-            options.journal = false
-            let run = try Run(options)
-            try run.execute()
+            let run = try play(scenario)
             #expect(run.driver.judgements.map(\.met) == [true])
         }
     }
@@ -118,6 +126,41 @@ struct ShrinkTests {
             #expect(shrinker.goal.text.contains("(instead: deny NoRestoreIdentifier characteristic-notified)"))
             #expect(scenario.steps.contains { if case .terminate = $0.verb { true } else { false } })
             #expect(scenario.expectations.count == 1)
+        }
+    }
+
+    @Test("Of a step that waits in vain what it saw is kept, too")
+    func waits() throws {
+        let steps =
+            notify(12) + "\n  - {at: 5m, notify: belt.3, characteristic: 2A37, value: \"0041\"}\n"
+            + "  - {when: {app: plain.3, verdict: resume, count: 3}, within: 1m, note: thrice}\n"
+            + "  - {at: 330s, notify: belt.3, characteristic: 2A37, value: \"0042\"}"
+        try shrink(scenario(steps: steps, expect: ""), belt: belt()) { shrinker, _, text, scenario in
+            let first = try #require(shrinker.goal.unmet)
+            #expect(first.wanted == "3 resume" && first.found != "0", "\(shrinker.goal.text)")
+            let unmet = try #require(try play(scenario).driver.unmet)
+            #expect(unmet.wanted == first.wanted && unmet.found == [first.found])
+            #expect(text.contains("# Kept: \(unmet.text)"), "\(text)")
+            #expect(scenario.steps.contains { if case .notify = $0.verb { true } else { false } })
+        }
+    }
+
+    @Test("Expectations that stand in one line of the file are told apart")
+    func oneLine() throws {
+        let text = """
+            scenario: line
+            apps: [{scripted: com.acme.plain, name: plain}, {scripted: com.acme.steady, name: steady}]
+            steps: [{at: 0, launch: plain}, {at: 1s, launch: steady}, {at: 2s, force-quit: plain}]
+            expect: [{app: plain, exits: 2}, {app: steady, exits: 0}]
+            until: 3s
+
+            """
+        try shrink(text, belt: belt()) { shrinker, ending, _, scenario in
+            #expect(ending == .smallest)
+            #expect(shrinker.kept == "plain exits: 2, found 1")
+            let run = try play(scenario)
+            #expect(run.driver.judgements.map(\.found) == ["1"])
+            #expect((scenario.apps.count, scenario.steps.count) == (1, 2))
         }
     }
 

@@ -86,8 +86,16 @@ struct RenderingTests {
             end: second(3_600),
             fault: fault,
             cases: [
-                .init(name: "heart: resume, 3", place: "night.yaml:31"),
-                .init(name: "heart: <deny>", place: "night.yaml:32", failure: "seen \"0\" & more", details: "a\u{1}b"),
+                .init(name: "heart: resume, 3", place: "night.yaml:31", file: "night.yaml", line: 31),
+                .init(
+                    name: "heart: <deny>",
+                    place: "night.yaml:32",
+                    file: "night.yaml",
+                    line: 32,
+                    failure: "seen \"0\" & more",
+                    details: "a\u{1}b"
+                ),
+                // Of results that an older version wrote.
                 .init(name: "heart: resume, 3", place: "night.yaml:40"),
             ]
         )
@@ -111,9 +119,11 @@ struct RenderingTests {
                 <property name="file" value="night.yaml"/>
                 <property name="virtual-time" value="T+01:00:00.000"/>
                 </properties>
-                <testcase classname="a &lt;night&gt;" name="plays to its end" time="1.250"/>
-                <testcase classname="a &lt;night&gt;" name="heart: resume, 3" time="0.000">\(properties("31"))</testcase>
-                <testcase classname="a &lt;night&gt;" name="heart: &lt;deny&gt;" time="0.000">\(properties("32"))<failure \
+                <testcase classname="a &lt;night&gt;" name="plays to its end" file="night.yaml" time="1.250"/>
+                <testcase classname="a &lt;night&gt;" name="heart: resume, 3" file="night.yaml" line="31" \
+                time="0.000">\(properties("31"))</testcase>
+                <testcase classname="a &lt;night&gt;" name="heart: &lt;deny&gt;" file="night.yaml" line="32" \
+                time="0.000">\(properties("32"))<failure \
                 type="expectation" message="seen &quot;0&quot; &amp; more">expected heart: &lt;deny&gt;; seen &quot;0&quot; \
                 &amp; more  [night.yaml:32]
                 a\u{fffd}b</failure></testcase>
@@ -127,13 +137,20 @@ struct RenderingTests {
 
     @Test("What ends a run early is an error in JUnit, though every expectation was met")
     func junitError() {
-        var late = results(.init(kind: "timeout", message: "night.yaml:3: waited 5 s", details: "by T+00:00:05.000"))
+        let fault = RunResults.Fault(
+            kind: "timeout",
+            message: "night.yaml:3: waited 5 s",
+            details: "by T+00:00:05.000",
+            file: "night.yaml",
+            line: 3
+        )
+        var late = results(fault)
         late.cases.removeAll { $0.failure != nil }
         let text = JUnitReport.text(late, header: ReportFixture.header)
         #expect(text.contains("tests=\"3\" failures=\"0\" errors=\"1\""))
         #expect(
             text.contains(
-                "name=\"plays to its end\" time=\"1.250\"><error type=\"timeout\" "
+                "name=\"plays to its end\" file=\"night.yaml\" line=\"3\" time=\"1.250\"><error type=\"timeout\" "
                     + "message=\"night.yaml:3: waited 5 s\">by T+00:00:05.000</error></testcase>"
             )
         )
@@ -144,7 +161,10 @@ struct RenderingTests {
     func savedResults() throws {
         let folder = fixture.folder.path
         #expect(try RunResults(folder: folder) == nil)
-        for each in [results(), results(.init(kind: "interrupted", message: "a\n\"b\"", details: "c"))] {
+        let placed = RunResults.Fault(kind: "timeout", message: "a", details: "a\nb", file: "n/a.yaml", line: 7)
+        #expect(placed.explanation == "b")
+        let interrupted = results(.init(kind: "interrupted", message: "a\n\"b\"", details: "c"))
+        for each in [results(), interrupted, results(placed)] {
             try each.save(to: folder)
             #expect(try RunResults(folder: folder) == each)
         }

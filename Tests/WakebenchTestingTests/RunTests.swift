@@ -101,7 +101,7 @@ struct RunTests {
             defer { try? FileManager.default.removeItem(at: URL(filePath: kept).deletingLastPathComponent()) }
             #expect(FileManager.default.fileExists(atPath: "\(kept)/report.html"))
             #expect(run.exitCode == 7)
-            let expected = "night.yaml:12: heart relaunch region-exited: 1; found 0\n"
+            let expected = "\(folder.path)/night.yaml:12: heart relaunch region-exited: 1; found 0\n"
             #expect(failure.description.hasPrefix(expected), "\(failure)")
             let nearest = #/T\+00:00:[0-9.]+  region-exited \S+  resume, Resumed \[LIFE-4\]/#
             #expect(failure.description.firstMatch(of: nearest) != nil, "\(failure)")
@@ -131,7 +131,7 @@ struct RunTests {
         let run = try await Wakebench.run(.text(scenario), allowsFailure: true)
         #expect(run.exitCode == 6)
         #expect(run.fault?.kind == "timeout")
-        #expect(run.fault?.message.contains("waited 5.0 s for 1 resume of heart; saw 0") == true)
+        #expect(run.fault?.message == "scenario.yaml:5: waited 5.0 s for 1 resume of heart; saw 0")
     }
 
     @Test("A scenario that cannot be read is refused in the bench's own words, with the name of its file")

@@ -30,6 +30,8 @@ def test_a_run_has_its_folder_report_expectations_and_apps(played: Run) -> None:
     assert played.ok and played.fault is None
     assert played.report == played.folder / "report.html" and played.report.exists()
     assert [(each.expected, each.met) for each in played.expectations] == [("pulse resume: at least 1", True)]
+    assert [(each.file, each.line) for each in played.expectations] == [(played.file, 14)]
+    assert played.expectations[0].place == f"{played.file}:14" and played.file.endswith("/scenario.yaml")
     assert played.apps == {"pulse": "com.example.pulse"}
     assert played.log("pulse") == ""
 
@@ -105,6 +107,7 @@ def test_a_scenario_that_cannot_be_read_raises_the_programs_error(wakebench: Wak
     assert (error.name, error.code) == ("invalid-file", 11)
     assert error.message.endswith("scenario.yaml:5: unknown key 'stepz' in a scenario")
     assert error.hint.startswith("expected ")
+    assert error.place.endswith("scenario.yaml:5:1")
 
 
 @pytest.mark.parametrize(
@@ -194,7 +197,7 @@ def test_a_failing_test_shows_the_runs_that_it_made(folder: pytest.Pytester) -> 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "E*where False = <Run scenario: not met: pulse relaunch: at least 1; found 0  [[]scenario.yaml:14[]]>.ok",
+            "E*where False = <Run scenario: not met: pulse relaunch: at least 1; found 0  [[]*/scenario.yaml:14[]]>.ok",
             "*Captured wakebench call*",
             "  nearest decisions about com.example.pulse:",
             f"report: {folder.path}/out/test_a_failing_test_shows_the_runs_that_it_made/test_night/run/report.html",

@@ -97,8 +97,22 @@ def test_a_command_with_an_identifier_is_carried_out_once(phone):
     first = belt.notify("2A37", "0049", id="the only one")
     again = belt.notify("2A37", "0049", id="the only one")
     assert not first.repeated and again.repeated and again.command == first.command
-    assert len(first.decided(kind=NOTIFIED, app="pulse.1")) == 1 and again.decided(kind=NOTIFIED) == []
+    assert len(first.decided(kind=NOTIFIED, app="pulse.1")) == 1
+    assert (again.at, again.settled, again.decisions, again.happened) == (
+        first.at,
+        first.settled,
+        first.decisions,
+        first.happened,
+    )
     assert phone.advance("1s").decided(kind=NOTIFIED) == []
+
+
+def test_the_end_of_a_process_is_said(phone):
+    happened = phone.app("pulse.1").terminate().happened
+    assert [(each["app"], each["what"], each["reason"]) for each in happened] == [
+        (phone.app("pulse.1").bundle, "terminate (memory)", "-"),
+        (phone.app("pulse.1").bundle, "process ended", "memory"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +188,8 @@ def test_a_reader_that_was_too_slow_hears_what_it_missed_from_the_log(phone):
 
 def test_a_gap_is_news(tmp_path):
     path = str(tmp_path / "s")
-    hello, header = b'{"request":1,"ok":true,"schema":"wake.control/1"}\n', b'{"request":2,"ok":true,"type":"header"}\n'
+    hello = b'{"request":1,"schema":"wake.control/1","ok":true}\n'
+    header = b'{"request":2,"schema":"wake.stream/1","ok":true,"type":"header"}\n'
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)
         listening.listen()

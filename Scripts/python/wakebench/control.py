@@ -9,7 +9,7 @@ import socket
 import threading
 from typing import Any, Callable
 
-from .program import HIDDEN, WakebenchError
+from .program import HIDDEN, WakebenchError, place_of
 
 __tracebackhide__ = HIDDEN
 
@@ -84,6 +84,7 @@ class Control:
             str(error.get("message", "the daemon's answer is none")),
             str(error.get("hint") or ""),
             error.get("code"),
+            place_of(error),
         )
 
     def heard(self, timeout: float | None = None) -> Answer | None:

@@ -51,8 +51,8 @@ def _seconds(time: Time | None) -> float | None:
 class Outcome:
     """What came of a command that a phone accepted.
 
-    `command` is its number; `repeated` says that one with its identifier was accepted before, and nothing was done again;
-    `settled`, that all that comes of it has been decided and answered; `at` is the phone's time then.
+    `command` is its number; `repeated` says that one with its identifier was accepted before: this is what came of it then, and
+    nothing was done again; `settled`, that all that comes of it has been decided and answered; `at` is the phone's time then.
     """
 
     phone: LivePhone
@@ -62,6 +62,8 @@ class Outcome:
     repeated: bool
     #: What was decided meanwhile, a dictionary each, as `wakebench log` prints them.
     decisions: Sequence[Decision]
+    #: What else happened, a dictionary each with `at`, `app`, `what`, `reason` and `pid`: what was done, ends of processes, notes.
+    happened: Sequence[Answer] = ()
 
     def decided(self, **wanted: str) -> list[Decision]:
         """Those decisions with an `app`, `verdict`, `reason`, `kind`, `rule` and `subject`."""
@@ -318,6 +320,7 @@ class LivePhone:
             answer["settled"],
             bool(answer.get("repeated")),
             tuple(answer["decisions"]),
+            tuple(answer["happened"]),
         )
 
     # What it has

@@ -151,7 +151,7 @@ class ScenarioItem(pytest.Item):
 
     def _story(self, run: Run) -> str:
         """What went wrong; places have the path from the root folder on, as pytest's have."""
-        places = rf"(?m)(^|\[){re.escape(self.path.name)}:(?=\d)"
+        places = rf"(?m)(^|\[){re.escape(run.file)}:(?=\d)"
         return re.sub(places, lambda match: f"{match[1]}{_place(self)}:", run.story())
 
     def reportinfo(self) -> tuple[os.PathLike[str], None, str]:

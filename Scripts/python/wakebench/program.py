@@ -43,11 +43,13 @@ def number_of(name: str) -> int:
 class WakebenchError(Exception):
     """What the program refuses, or what keeps it from being asked.
 
-    `name` is the exit code's, such as `invalid-file`; `code` is its number; `hint` is what to do about it, or empty.
+    `name` is the exit code's, such as `invalid-file`; `code` is its number; `hint` is what to do about it, or empty. `place` is
+    where it is wrong, such as `night.yaml:7:5`, or empty.
     """
 
-    def __init__(self, name: str, message: str, hint: str = "", code: int | None = None) -> None:
-        super().__init__(name, message, hint, code)
+    def __init__(self, name: str, message: str, hint: str = "", code: int | None = None, place: str = "") -> None:
+        super().__init__(name, message, hint, code, place)
+        self.place = place
         self.name = name
         self.code = number_of(name) if code is None else code
         self.message = message
@@ -183,7 +185,7 @@ def refusal(code: int, output: str, talk: str) -> WakebenchError:
     error = _object(output).get("error")
     if isinstance(error, dict):
         kind, message = str(error.get("kind", "")), str(error.get("message", ""))
-        return WakebenchError(kind, message, str(error.get("hint") or ""), code)
+        return WakebenchError(kind, message, str(error.get("hint") or ""), code, place_of(error))
     said: list[str] = [line for line in talk.splitlines() if line and not line.startswith("wakebench: note: ")]
     line = said[-1] if said else "it said nothing"
     if line.startswith("wakebench: "):
@@ -191,6 +193,11 @@ def refusal(code: int, output: str, talk: str) -> WakebenchError:
     if code < 0:
         return WakebenchError("internal", f"wakebench was ended by {_signal_name(-code)}: {line}", code=code)
     return WakebenchError(EXIT_CODES.get(code, "internal"), line, code=code)
+
+
+def place_of(error: dict[str, Any]) -> str:
+    """Where an error of an answer in JSON is."""
+    return ":".join(str(error[key]) for key in ("file", "line", "column") if key in error)
 
 
 def _signal_name(number: int) -> str:

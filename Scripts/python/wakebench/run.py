@@ -28,14 +28,16 @@ NEAREST = 5
 class Expectation:
     """A line of `expect:`.
 
-    `expected` is what should have been, `place` where that stands; `found` says what was when it was not met, and is empty
-    when it was. `details` are the nearest decisions, a line each, and the command that explains them.
+    `expected` is what should have been, `place` where that stands, as `file` and `line` say apart; `found` says what was when it
+    was not met, and is empty when it was. `details` are the nearest decisions, a line each, and the command that explains them.
     """
 
     expected: str
     place: str
     found: str
     details: str
+    file: str
+    line: int
 
     @property
     def met(self) -> bool:
@@ -155,12 +157,21 @@ class Run:
         #: What the program said on stderr, the last 64 KiB.
         self.talk = talk
         results = self._json(folder / "results.json")
+        #: The scenario's file, as places have it.
+        self.file: str = results["file"]
         fault = results.get("fault")
         #: Why it ended before its time: a step waited in vain, or an app could not be launched. None when it did not.
         self.fault: Fault | None = fault and Fault(fault["kind"], fault["message"], self._own(fault["details"]))
         #: The expectations of the scenario, in its order.
         self.expectations: list[Expectation] = [
-            Expectation(each["expected"], each["place"], each["failure"] or "", self._own(each["details"]))
+            Expectation(
+                each["expected"],
+                each["place"],
+                each["failure"] or "",
+                self._own(each["details"]),
+                each["file"],
+                each["line"],
+            )
             for each in results["expectations"]
         ]
         self._apps = self._read_apps()

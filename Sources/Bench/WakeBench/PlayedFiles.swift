@@ -241,7 +241,7 @@ struct PlayedCopies: Sendable {
     private static func copy(_ file: String, of path: String, _ digest: String) throws(CommandFailure) -> [UInt8] {
         let bytes = try read(file, limit: YAMLReader.byteLimit)
         guard PlayedFiles.digest(bytes) == digest else {
-            throw CommandFailure(.invalidFile, "\(file): not what the run played as \(path)", hint: remedy)
+            throw CommandFailure(.invalidFile, in: file, "not what the run played as \(path)", hint: remedy)
         }
         return bytes
     }
@@ -257,7 +257,8 @@ struct PlayedCopies: Sendable {
         guard let bytes = try? InputFile.read(place), PlayedFiles.digest(bytes) == digest else {
             throw CommandFailure(
                 .invalidFile,
-                "\(path): too large to be copied into \(folder.path), and no longer what the run played",
+                in: path,
+                "too large to be copied into \(folder.path), and no longer what the run played",
                 hint: "bring its \(entry["size"]?.integer ?? 0) bytes with the digest \(digest) back to \(place)"
             )
         }
@@ -268,17 +269,17 @@ struct PlayedCopies: Sendable {
     private static func read(_ path: String, limit: Int) throws(CommandFailure) -> [UInt8] {
         var status = stat()
         if unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
-            throw CommandFailure(.invalidFile, "\(path): a symbolic link, which is not followed", hint: remedy)
+            throw CommandFailure(.invalidFile, in: path, "a symbolic link, which is not followed", hint: remedy)
         }
         do throws(FileError) { return try InputFile.read(path, limit: limit) } catch {
-            throw CommandFailure(.invalidFile, "\(path): \(error.found)", hint: remedy)
+            throw CommandFailure(.invalidFile, in: path, error.found, hint: remedy)
         }
     }
 
     private static let remedy = "copy the run's folder whole"
 
     private static func damaged(_ list: String) -> CommandFailure {
-        CommandFailure(.invalidFile, "\(list): not what wakebench wrote", hint: remedy)
+        CommandFailure(.invalidFile, in: list, "not what wakebench wrote", hint: remedy)
     }
 
     /// What the scenario is read by.

@@ -6,15 +6,28 @@ import WakeReports
 extension Run {
     /// The first app that ended by itself before it had launched; nil when none did, or an expectation counts that end.
     package var launchFault: CommandFailure? {
-        for died in recorder.diedAtLaunch where !expects(died) {
-            let log = recorder.log(of: died.app).map { "; its log is \(folder.path)/\($0)" } ?? ""
-            return CommandFailure(
-                .appFault,
-                "\(died.app) \(died.words) at \(LogTime.text(died.at))\(log), "
-                    + "and `wakebench why \(ShellWord.quoted(died.app)) --run \(ShellWord.quoted(folder.path))` shows the end of it"
-            )
-        }
-        return nil
+        guard let died = diedAtLaunch else { return nil }
+        let log = recorder.log(of: died.app).map { "; its log is \(folder.path)/\($0)" } ?? ""
+        return CommandFailure(
+            .appFault,
+            "\(died.app) \(died.words) at \(LogTime.text(died.at))\(log), "
+                + "and `wakebench why \(ShellWord.quoted(died.app)) --run \(ShellWord.quoted(folder.path))` shows the end of it"
+        )
+    }
+
+    /// The first process that ended before it had launched, and was not expected to.
+    var diedAtLaunch: ExitEntry? { recorder.diedAtLaunch.first { !expects($0) } }
+
+    /// Why the run ended before its time, with logs that can be read: an app died at its launch, or a step waited in vain.
+    package var fault: CommandFailure? {
+        if let launchFault { return launchFault }
+        guard let failure = driver.failure, let unmet = driver.unmet else { return nil }
+        let place = CommandFailure.Place(
+            file: RunFolder.fromHere(scenario.file),
+            line: unmet.line,
+            column: unmet.column
+        )
+        return CommandFailure(.timeout, failure, place: place)
     }
 
     private func expects(_ died: ExitEntry) -> Bool {

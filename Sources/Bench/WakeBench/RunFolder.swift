@@ -89,12 +89,12 @@ package struct RunFolder: Sendable {
             isNew = unsafe mkdir(prefix, 0o700) == 0
             if !isNew, errno != EEXIST {
                 let reason = SystemError(last: "mkdir").description
-                throw CommandFailure(.environment, "\(prefix): \(reason)", hint: "give another folder with \(option)")
+                throw CommandFailure(.environment, in: prefix, reason, hint: "give another folder with \(option)")
             }
         }
         var status = stat()
         if unsafe stat(path, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR {
-            throw CommandFailure(.environment, "\(path): not a folder", hint: "give another with \(option)")
+            throw CommandFailure(.environment, in: path, "not a folder", hint: "give another with \(option)")
         }
         try requireOwn(status, path, option)
         return isNew
@@ -105,7 +105,8 @@ package struct RunFolder: Sendable {
         guard status.st_uid != geteuid() else { return }
         throw CommandFailure(
             .environment,
-            "\(path): belongs to user \(status.st_uid), not to user \(geteuid())",
+            in: path,
+            "belongs to user \(status.st_uid), not to user \(geteuid())",
             hint: "give a folder of your own with \(option)"
         )
     }
@@ -128,7 +129,10 @@ package struct RunFolder: Sendable {
     ///
     /// - Returns: its path.
     /// - Throws: ``CommandFailure`` with exit code 12 when the system refuses, or a part of it is a link or another user's.
-    func makeHome(of bundle: String) throws(CommandFailure) -> String { try makeFolder(["apps", bundle]) }
+    func makeHome(of bundle: String) throws(CommandFailure) -> String {
+        for name in Self.foldersOfHome { _ = try makeFolder(["apps", bundle, name]) }
+        return try makeFolder(["apps", bundle])
+    }
 
     /// Makes a folder below the run's, and those above it; what is there is left as it is.
     ///
@@ -138,15 +142,11 @@ package struct RunFolder: Sendable {
     func makeFolder(_ parts: [String]) throws(CommandFailure) -> String {
         var place = path
         guard var folder = try? Descriptor.open(path, O_RDONLY | O_DIRECTORY) else {
-            throw CommandFailure(.environment, "\(path): not a folder", hint: "give another with --out")
+            throw CommandFailure(.environment, in: path, "not a folder", hint: "give another with --out")
         }
         for part in parts {
             place += "/" + part
             folder = try Self.make(part, in: folder, place)
-        }
-        for name in Self.foldersOfHome where unsafe mkdirat(folder.number, name, 0o700) != 0 && errno != EEXIST {
-            let reason = SystemError(last: "mkdir").description
-            throw CommandFailure(.environment, "\(place)/\(name): \(reason)", hint: "give another folder with --out")
         }
         return place
     }
@@ -159,20 +159,33 @@ package struct RunFolder: Sendable {
     ) throws(CommandFailure) -> Descriptor {
         if unsafe mkdirat(parent.number, name, 0o700) != 0, errno != EEXIST {
             let reason = SystemError(last: "mkdir").description
-            throw CommandFailure(.environment, "\(path): \(reason)", hint: "give another folder with --out")
+            throw CommandFailure(.environment, in: path, reason, hint: "give another folder with --out")
         }
         let number = unsafe openat(parent.number, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard number >= 0 else {
             let reason = errno == ENOTDIR ? "a link or a file, and no folder" : SystemError(last: "open").description
             throw CommandFailure(
                 .environment,
-                "\(path): \(reason)",
+                in: path,
+                reason,
                 hint: "remove it, or give another folder with --out"
             )
         }
         let folder = Descriptor(owning: number)
         try requireOwn(folder.number, path)
         return folder
+    }
+
+    /// A path as one would give it here: from the current folder on, where it lies below that.
+    package static func fromHere(_ path: String) -> String {
+        var path = path[...]
+        if path.hasPrefix("/"), let current = unsafe getcwd(nil, 0) {
+            defer { unsafe free(current) }
+            let here = unsafe String(cString: current) + "/"
+            if path.hasPrefix(here) { path = path.dropFirst(here.count) }
+        }
+        while path.hasPrefix("./") { path = path.dropFirst(2).drop { $0 == "/" } }
+        return path.isEmpty ? "." : String(path)
     }
 
     /// A path as any process can use it.
@@ -182,12 +195,24 @@ package struct RunFolder: Sendable {
         return unsafe String(cString: current) + "/" + path
     }
 
-    /// Lets the link `latest` beside the folder point to it; a link that cannot be made is left out.
-    package func becomeLatest() {
-        guard let slash = path.lastIndex(of: "/") else { return }
-        let link = path[..<slash] + "/latest"
-        let name = String(path[path.index(after: slash)...])
-        let temporary = link + ".\(getpid())"
-        if unsafe symlink(name, String(temporary)) == 0 { unsafe rename(String(temporary), String(link)) }
+    /// The link to the run that was played last, below the current folder.
+    package static let latestLink = defaultParent + "/latest"
+
+    /// Has the link ``latestLink`` lead to the folder, wherever that lies.
+    ///
+    /// - Returns: whether it does: it may be that nothing can be made in the current folder.
+    package func becomeLatest() -> Bool {
+        let shown = Self.fromHere(path)
+        // Through the link itself.
+        if shown == Self.latestLink { return true }
+        guard (try? Self.make(Self.defaultParent)) != nil else { return false }
+        let parts = shown.split(separator: "/")
+        let isBeside = !shown.hasPrefix("/") && parts.count == 2 && parts[0] == Self.defaultParent
+        let target = isBeside ? String(parts[1]) : Self.absolute(path)
+        let temporary = Self.latestLink + ".\(getpid())"
+        guard unsafe symlink(target, temporary) == 0 else { return false }
+        if unsafe rename(temporary, Self.latestLink) == 0 { return true }
+        unsafe unlink(temporary)
+        return false
     }
 }

@@ -94,7 +94,8 @@ struct RunJournal {
         if recovery.finished {
             throw CommandFailure(
                 .wrongState,
-                "\(path): that run is over",
+                in: path,
+                "that run is over",
                 hint: "give another folder with --out, or replace it with --force"
             )
         }
@@ -104,7 +105,8 @@ struct RunJournal {
         guard same else {
             throw CommandFailure(
                 .wrongState,
-                "\(path): a run of another scenario, seed, profile, date or backend broke off there",
+                in: path,
+                "a run of another scenario, seed, profile, date or backend broke off there",
                 hint: "give its own again to go on with it, or another --out"
             )
         }
@@ -124,7 +126,8 @@ struct RunJournal {
         guard isThere, status.st_size > 0 else { return lock }
         throw CommandFailure(
             .wrongState,
-            "\(log): the log of a run that kept no journal",
+            in: log,
+            "the log of a run that kept no journal",
             hint: "give another folder with --out, or replace it with --force"
         )
     }
@@ -204,6 +207,11 @@ extension CommandFailure {
             case .damaged, .notAJournal: .invalidFile
             case .inUse, .missing, .exists, .version, .displaced: .wrongState
             }
-        self.init(code, "\(error.path): \(error.complaint)", hint: error.remedy)
+        self.init(
+            code,
+            "\(error.path): \(error.complaint)",
+            hint: error.remedy,
+            place: error.path.isEmpty ? nil : Place(file: error.path)
+        )
     }
 }

@@ -49,7 +49,7 @@ package struct RunOptions: Sendable {
     package var replaces = false
     /// Where the results go as JUnit beside ``out``; nil for nowhere.
     package var junit: String?
-    /// Whether a link `latest` beside the run folder is to point to it.
+    /// Whether the link `wakebench-runs/latest` is to lead to the run folder.
     package var followsLatest = false
     /// Wall seconds after which an app that owes an answer counts as overrun.
     package var patience = 10.0
@@ -139,11 +139,33 @@ package struct CommandFailure: Error, Hashable, Sendable {
     package var message: String
     /// What to do about it; nil where the message says it, or nothing can be done.
     package var hint: String?
+    /// Where it is wrong; nil where it is about no file. The message names it, too.
+    package var place: Place?
 
-    package init(_ code: ExitCode, _ message: String, hint: String? = nil) {
+    /// A place in a file.
+    package struct Place: Hashable, Sendable {
+        /// The path as it was given.
+        package var file: String
+        /// Counted from 1; 0 for the whole file.
+        package var line: Int
+        /// Counted from 1, in characters; 0 where it is not known.
+        package var column: Int
+
+        package init(file: String, line: Int = 0, column: Int = 0) {
+            (self.file, self.line, self.column) = (file, line, column)
+        }
+    }
+
+    package init(_ code: ExitCode, _ message: String, hint: String? = nil, place: Place? = nil) {
         self.code = code
         self.message = message
         self.hint = hint
+        self.place = place
+    }
+
+    /// What is wrong with a file: the message begins with its path.
+    package init(_ code: ExitCode, in file: String, _ found: String, hint: String? = nil) {
+        self.init(code, "\(file): \(found)", hint: hint, place: Place(file: file))
     }
 
     /// A word of a command line that is none of a closed list.
@@ -153,16 +175,31 @@ package struct CommandFailure: Error, Hashable, Sendable {
 
     package init(_ code: ExitCode, _ error: FileError) {
         let place = error.line > 0 ? "\(error.file):\(error.line)" : error.file
-        self.init(code, "\(place): \(error.found)", hint: "expected \(error.expected)")
+        self.init(
+            code,
+            "\(place): \(error.found)",
+            hint: "expected \(error.expected)",
+            place: Place(file: error.file, line: error.line, column: error.column)
+        )
     }
 
     package init(_ code: ExitCode, _ error: BundleError) {
         let key = error.key.isEmpty ? "" : "\(error.key): "
-        self.init(code, "\(error.bundle): \(key)\(error.found)", hint: "expected \(error.expected)")
+        self.init(
+            code,
+            "\(error.bundle): \(key)\(error.found)",
+            hint: "expected \(error.expected)",
+            place: Place(file: error.bundle)
+        )
     }
 
     package init(_ code: ExitCode, _ error: ReportError) {
-        self.init(code, "\(error.path): \(error.complaint)", hint: error.remedy)
+        self.init(
+            code,
+            "\(error.path): \(error.complaint)",
+            hint: error.remedy,
+            place: Place(file: error.path)
+        )
     }
 
     /// What any room threw.

@@ -83,7 +83,13 @@ final class RunRecorder: BenchObserver {
     /// Whether the router has the phone locked, after the input that is observed.
     var isLocked: () -> Bool = { false }
     /// Told of what happened, once it has happened for good; nil when nobody follows.
-    var follow: ((Timeline.Row) -> Void)?
+    var follow: ((Timeline.Row) -> Void)? {
+        didSet {
+            guard follow == nil else { return }
+            rows.removeAll()
+            deferred.removeAll()
+        }
+    }
     /// What happened in turns that are not committed yet.
     private var rows: [Timeline.Row] = []
     /// What came with events that are to be decided again, by their decisions; kept while somebody follows.

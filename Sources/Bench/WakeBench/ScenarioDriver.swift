@@ -40,11 +40,20 @@ package final class ScenarioDriver: BenchObserver {
     /// Why the run cannot go on, once it cannot: a `when` that did not come true.
     package private(set) var failure: String?
 
-    /// What a `when` that did not come true looked for.
+    /// What a `when` that did not come true looked for, and what it saw instead.
     package struct Missed: Hashable, Sendable {
-        /// The apps, by their places in the scenario.
-        package var apps: [Int]
-        package var sought: DecisionFilter
+        /// The step's place in its file.
+        package var line: Int
+        package var column: Int
+        /// The apps that fell short, by their places in the scenario.
+        package var apps: [Int] = []
+        package var sought = DecisionFilter()
+        /// `2 resume`, or `the state suspended`.
+        package var wanted = ""
+        /// What each of the apps had: a number of decisions, or a state.
+        package var found: [String] = []
+        /// All of it in words.
+        package var text = ""
     }
 
     /// Set with ``failure``.
@@ -140,36 +149,34 @@ package final class ScenarioDriver: BenchObserver {
             }
         }
         for item in waiting where timeout(item) <= now && failure == nil {
-            failure = "\(scenario.origin(line: scenario.steps[item.step].line)): \(missed(item))"
-            unmet = sought(item)
+            guard let missed = missed(item) else { continue }
+            failure = "\(scenario.place(line: missed.line)): \(missed.text)"
+            unmet = missed
         }
     }
 
-    private func missed(_ waiting: Waiting) -> String {
-        guard case .when(let condition, let within) = scenario.steps[waiting.step].trigger else { return "" }
+    private func missed(_ waiting: Waiting) -> Missed? {
+        let step = scenario.steps[waiting.step]
+        guard case .when(let condition, let within) = step.trigger else { return nil }
         let seconds = Double(within.milliseconds) / 1_000
+        var missed = Missed(line: step.line, column: step.column)
         switch condition {
         case .decisions(let apps, let filter, let count):
             let short = zip(apps, waiting.counts).filter { $0.1 < count }
             let who = short.map { scenario.apps[$0.0].name }.joined(separator: ", ")
             let saw = short.map { apps.count == 1 ? "saw \($0.1)" : "\(scenario.apps[$0.0].name) saw \($0.1)" }
             let others = short.count == apps.count ? "" : ", of \(apps.count) apps"
-            return "waited \(seconds) s for \(count) \(filter.words) of \(who); "
-                + saw.joined(separator: ", ") + others
+            (missed.apps, missed.sought) = (short.map(\.0), filter)
+            (missed.wanted, missed.found) = ("\(count) \(filter.words)", short.map { "\($0.1)" })
+            missed.text =
+                "waited \(seconds) s for \(missed.wanted) of \(who); " + saw.joined(separator: ", ") + others
         case .state(let apps, let state):
-            let who = apps.filter { states[$0] != state }.map { "\(scenario.apps[$0].name) is \(states[$0])" }
-            return "waited \(seconds) s for the state \(state); \(who.joined(separator: ", "))"
+            missed.apps = apps.filter { states[$0] != state }
+            (missed.wanted, missed.found) = ("the state \(state)", missed.apps.map { "\(states[$0])" })
+            let who = zip(missed.apps, missed.found).map { "\(scenario.apps[$0.0].name) is \($0.1)" }
+            missed.text = "waited \(seconds) s for \(missed.wanted); \(who.joined(separator: ", "))"
         }
-    }
-
-    private func sought(_ waiting: Waiting) -> Missed? {
-        guard case .when(let condition, _) = scenario.steps[waiting.step].trigger else { return nil }
-        switch condition {
-        case .decisions(let apps, let filter, let count):
-            return Missed(apps: zip(apps, waiting.counts).filter { $0.1 < count }.map(\.0), sought: filter)
-        case .state(let apps, let state):
-            return Missed(apps: apps.filter { states[$0] != state }, sought: DecisionFilter())
-        }
+        return missed
     }
 
     private func holds(_ waiting: Waiting) -> Bool {
@@ -278,7 +285,10 @@ package final class ScenarioDriver: BenchObserver {
         package var app: String
         /// The app's place in the scenario.
         package var number: Int
+        /// The expectation's place in the scenario, and in its file.
+        package var expectation: Int
         package var line: Int
+        package var column: Int
         /// `resume: at least 1`.
         package var expected = ""
         /// `0`.
@@ -297,7 +307,9 @@ package final class ScenarioDriver: BenchObserver {
             var judgement = Judgement(
                 app: scenario.apps[tally.app].name,
                 number: tally.app,
+                expectation: tally.expectation,
                 line: expectation.line,
+                column: expectation.column,
                 found: "\(tally.count)"
             )
             switch expectation.subject {
@@ -319,8 +331,12 @@ package final class ScenarioDriver: BenchObserver {
     }
 }
 
-extension DecisionFilter {
+extension Scenario {
+    /// A line of the file as whoever gave it finds it: `nights/night.yaml:31`.
+    package func place(line: Int) -> String { "\(RunFolder.fromHere(file)):\(line)" }
+}
 
+extension DecisionFilter {
     /// `relaunch ForceQuit characteristic-notified decisions`, as far as given.
     var words: String {
         let parts = [verdict?.word, reason?.word, kind?.word, rule?.text].compactMap { $0 }

@@ -45,6 +45,8 @@ package final class ScenarioShrinker {
     }
 
     package let goal: ShrinkGoal
+    /// What the smallest so far comes to, in its own words.
+    package private(set) var kept: String
     /// How it was at first.
     package let first: Progress
     package private(set) var progress: Progress
@@ -88,7 +90,7 @@ package final class ScenarioShrinker {
         }
         let start = try ShrinkStart(whole, wish, played: try Self.play(whole, options, in: folder))
         folder.remove("run")
-        (best, goal) = (start.start, start.goal)
+        (best, goal, kept) = (start.start, start.goal, start.goal.text)
         var progress = Progress(runs: 1)
         progress.measure(whole)
         (first, self.progress) = (progress, progress)
@@ -122,7 +124,7 @@ package final class ScenarioShrinker {
     package var comments: [String] {
         [
             "Reduced by wakebench shrink from \(options.scenario): \(first.events) events to \(progress.events).",
-            "Kept: \(goal.text).",
+            "Kept: \(kept).",
         ]
     }
 
@@ -136,10 +138,11 @@ package final class ScenarioShrinker {
         do throws(CommandFailure) {
             guard let played = try playable(candidate) else { return false }
             progress.runs += 1
-            isReached = goal.isReached(ShrinkFinding(played.run, fault: played.failure?.code))
+            let finding = ShrinkFinding(played.run, played.failure)
+            isReached = goal.isReached(finding)
             wasAsked = played.failure?.code == .interrupted || played.run.cameLate
             folder.remove("run")
-            if isReached { try take(candidate) }
+            if isReached { try take(candidate, finding) }
         } catch { throw Stop.failed(error) }
         progress.elapsed = elapsed
         follow?(progress)
@@ -147,8 +150,9 @@ package final class ScenarioShrinker {
         return isReached
     }
 
-    private func take(_ candidate: ShrinkCase) throws(CommandFailure) {
+    private func take(_ candidate: ShrinkCase, _ finding: ShrinkFinding) throws(CommandFailure) {
         best = candidate
+        kept = goal.text(of: finding)
         progress.measure(candidate)
         try best.save(to: out, comments: comments)
     }
@@ -188,7 +192,7 @@ package final class ScenarioShrinker {
             guard error.code != .environment, error.code != .internal else { throw error }
             return (run, error)
         }
-        return (run, run.launchFault ?? run.driver.failure.map { CommandFailure(.timeout, $0) })
+        return (run, run.fault)
     }
 
     /// What a case says, in 64 bits.

@@ -17,7 +17,9 @@ package struct ShrinkGoal: Sendable {
     /// How an expectation must come out.
     enum Demand: Hashable, Sendable {
         case met
-        case tooFew
+        /// So many were found: one less would be another failure.
+        case tooFew(Int)
+        /// However many: as few as are still too many say the same.
         case tooMany
         /// It is about a state, and finds this one.
         case state(String)
@@ -25,21 +27,48 @@ package struct ShrinkGoal: Sendable {
 
     /// In the order of the case's expectations.
     var demands: [Demand] = []
+    /// How many of the last demands are not the user's: what was decided instead.
+    var probes = 0
+    /// Whether a decision is kept, and no failure.
+    var isOfDecision = false
     /// How the run must end; nil for a run that comes to its end.
     var fault: ExitCode?
-    /// What a step must wait for in vain; nil for none.
-    var unmet: DecisionFilter?
-    /// In words, such as `heart deny: 0, found 1`.
+    /// How an app must die at its launch; nil where none does.
+    var death: String?
+    /// What a step must wait for in vain, and what it sees instead; nil for none.
+    var unmet: Unmet?
+    /// What the first run came to, in words, such as `heart deny: 0, found 1`.
     package internal(set) var text = ""
+
+    /// What a step waited for in vain.
+    struct Unmet: Hashable, Sendable {
+        var wanted: String
+        /// What an app had instead.
+        var found: String
+    }
 
     /// Whether a run comes to all of it.
     func isReached(_ finding: ShrinkFinding) -> Bool {
-        guard finding.fault == fault, finding.unmet == unmet, finding.expectations.count == demands.count else {
-            return false
-        }
+        guard finding.fault == fault, death == nil || finding.ending == death,
+            finding.expectations.count == demands.count
+        else { return false }
+        if let unmet, !finding.unmet.contains(unmet) { return false }
+        guard unmet != nil || finding.unmet.isEmpty else { return false }
         return zip(finding.expectations, demands).allSatisfy { found, demand in
-            demand == .met ? found.allSatisfy { $0 == .met } : found.contains(demand)
+            demand == .met ? found.allSatisfy { $0.demand == .met } : found.contains { $0.demand == demand }
         }
+    }
+
+    /// What a run comes to, in the words of its own scenario.
+    func text(of finding: ShrinkFinding) -> String {
+        let own = finding.expectations.dropLast(probes).flatMap { $0 }
+        if isOfDecision, let decision = own.first { return "\(decision.app) \(decision.sought.words)" }
+        let missed = own.filter { $0.demand != .met }.map { "\($0.what), found \($0.found)" }
+        var parts = finding.ending.map { [$0] } ?? []
+        parts += missed.prefix(3)
+        if missed.count > 3 { parts.append("and \(missed.count - 3) more") }
+        let instead = finding.expectations.suffix(probes).compactMap { $0.first?.sought.words }
+        return parts.joined(separator: "; ") + instead.map { " (instead: \($0))" }.joined()
     }
 }
 
@@ -72,19 +101,46 @@ extension ShrinkGoal.Wish {
 
 /// What a run of a case came to.
 struct ShrinkFinding {
+    /// What an expectation came to for one of its apps.
+    struct Outcome {
+        var demand: ShrinkGoal.Demand
+        /// The scenario's name of the app.
+        var app: String
+        /// The app and what was expected of it.
+        var what: String
+        var found: String
+        var sought: DecisionFilter
+    }
+
     /// Nil when the run came to its end.
     var fault: ExitCode?
-    /// What a step waited for in vain.
-    var unmet: DecisionFilter?
-    /// How each expectation came out, for each of its apps.
-    var expectations: [[ShrinkGoal.Demand]]
+    /// Why it did not, in words that hold wherever the file's lines stand.
+    var ending: String?
+    /// What a step waited for in vain, for each app that fell short.
+    var unmet: [ShrinkGoal.Unmet]
+    /// How each expectation came out.
+    var expectations: [[Outcome]]
 
-    init(_ run: Run, fault: ExitCode?) {
-        self.fault = fault
-        unmet = run.driver.unmet?.sought
-        let judgements = Dictionary(grouping: run.driver.judgements, by: \.line)
-        expectations = run.scenario.expectations.map { expectation in
-            (judgements[expectation.line] ?? []).map { Self.demand($0, expectation) }
+    init(_ run: Run, _ failure: CommandFailure?) {
+        fault = failure?.code
+        let missed = run.driver.unmet
+        switch failure?.code {
+        case .timeout: ending = missed?.text ?? failure?.message
+        case .appFault: ending = run.diedAtLaunch.map { "\($0.app) \($0.words)" } ?? failure?.message
+        default: ending = failure?.message
+        }
+        unmet = (missed?.found ?? []).map { ShrinkGoal.Unmet(wanted: missed?.wanted ?? "", found: $0) }
+        let judgements = Dictionary(grouping: run.driver.judgements, by: \.expectation)
+        expectations = run.scenario.expectations.enumerated().map { number, expectation in
+            (judgements[number] ?? []).map { judgement in
+                Outcome(
+                    demand: Self.demand(judgement, expectation),
+                    app: judgement.app,
+                    what: "\(judgement.app) \(judgement.expected)",
+                    found: judgement.found,
+                    sought: judgement.sought
+                )
+            }
         }
     }
 
@@ -93,7 +149,8 @@ struct ShrinkFinding {
         switch expectation.subject {
         case .state: return .state(judgement.found)
         case .decisions(_, let count), .exits(_, let count):
-            return (Int(judgement.found) ?? 0) < count.atLeast ? .tooFew : .tooMany
+            let found = Int(judgement.found) ?? 0
+            return found < count.atLeast ? .tooFew(found) : .tooMany
         }
     }
 }
@@ -114,9 +171,10 @@ struct ShrinkStart {
     ) throws(CommandFailure) {
         self.start = start
         (run, failure) = played
-        finding = ShrinkFinding(run, fault: failure?.code)
+        finding = ShrinkFinding(run, failure)
         goal.fault = finding.fault
-        goal.unmet = finding.unmet
+        goal.death = finding.fault == .appFault ? finding.ending : nil
+        goal.unmet = finding.unmet.first
         switch wish {
         case .failures: try keepFailures()
         case .expectation(let number): try keep(expectation: number)
@@ -125,20 +183,23 @@ struct ShrinkStart {
     }
 
     private mutating func keepFailures() throws(CommandFailure) {
-        let failed = finding.expectations.indices.filter { !finding.expectations[$0].allSatisfy { $0 == .met } }
+        let failed = finding.expectations.indices.filter { !isMet($0) }
         guard !failed.isEmpty || failure != nil else {
             throw CommandFailure(
                 .wrongState,
-                "\(start.scenario.file): nothing fails in it",
+                in: start.scenario.file,
+                "nothing fails in it",
                 hint: "say what to keep with --keep APP:VERDICT[:REASON[:KIND]]"
             )
         }
+        var kept = finding
+        kept.expectations = failed.map { finding.expectations[$0] }
+        goal.text = goal.text(of: kept)
         try pin(failed)
-        if let failure {
-            goal.text = ([failure.message] + (goal.text.isEmpty ? [] : [goal.text])).joined(separator: "; ")
-        }
         if let unmet = run.driver.unmet { try addProbe(unmet.apps.first, unmet.sought) }
     }
+
+    private func isMet(_ number: Int) -> Bool { finding.expectations[number].allSatisfy { $0.demand == .met } }
 
     private mutating func keep(expectation number: Int) throws(CommandFailure) {
         guard finding.expectations.indices.contains(number - 1) else {
@@ -147,13 +208,16 @@ struct ShrinkStart {
                 "--expect \(number): \(start.scenario.file) has \(finding.expectations.count) expectations"
             )
         }
-        guard !finding.expectations[number - 1].allSatisfy({ $0 == .met }) else {
+        guard !isMet(number - 1) else {
             throw CommandFailure(
                 .wrongState,
                 "--expect \(number): that expectation is met",
                 hint: "name one that is not"
             )
         }
+        var kept = finding
+        kept.expectations = [finding.expectations[number - 1]]
+        goal.text = goal.text(of: kept)
         try pin([number - 1])
     }
 
@@ -161,15 +225,14 @@ struct ShrinkStart {
     private mutating func pin(_ numbers: [Int]) throws(CommandFailure) {
         let all = start.scenario["expect"]?.children ?? []
         start.scenario = start.scenario.setting("expect", to: .sequence(numbers.map { all[$0] }))
-        goal.demands = numbers.map { number in finding.expectations[number].first { $0 != .met } ?? .met }
-        let lines = Set(numbers.map { run.scenario.expectations[$0].line })
-        let missed = run.driver.judgements.filter { lines.contains($0.line) && !$0.met }
-        goal.text = missed.prefix(3).map { "\($0.app) \($0.expected), found \($0.found)" }.joined(separator: "; ")
-        if missed.count > 3 { goal.text += "; and \(missed.count - 3) more" }
-        for (number, demand) in zip(numbers, goal.demands) where demand == .tooFew {
-            guard case .decisions(let sought, _) = run.scenario.expectations[number].subject else { continue }
-            let line = run.scenario.expectations[number].line
-            try addProbe(missed.first { $0.line == line }?.number, sought)
+        goal.demands = numbers.map { number in finding.expectations[number].map(\.demand).first { $0 != .met } ?? .met }
+        for (number, demand) in zip(numbers, goal.demands) {
+            guard case .tooFew = demand, case .decisions(let sought, _) = run.scenario.expectations[number].subject
+            else {
+                continue
+            }
+            let missed = run.driver.judgements.first { $0.expectation == number && !$0.met }
+            try addProbe(missed?.number, sought)
         }
     }
 
@@ -199,6 +262,7 @@ struct ShrinkStart {
         let name = run.scenario.apps[number].name
         start.scenario = start.scenario.setting("expect", to: .sequence([Self.expectation(filter, of: name)]))
         goal.demands = [.met]
+        goal.isOfDecision = true
         goal.text = "\(name) \(filter.words)"
     }
 
@@ -229,6 +293,7 @@ struct ShrinkStart {
         let list = start.scenario["expect"]?.children ?? []
         start.scenario = start.scenario.setting("expect", to: .sequence(list + [Self.expectation(filter, of: name)]))
         start.probes += 1
+        goal.probes += 1
         goal.demands.append(.met)
         goal.text += " (instead: \(filter.words))"
     }

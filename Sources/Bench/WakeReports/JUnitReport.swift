@@ -9,8 +9,11 @@ package enum JUnitReport {
     package struct Case: LogRecord, Hashable, Sendable {
         /// What was expected, in words.
         package var name: String
-        /// Where, such as `night.yaml:31`.
+        /// Where, such as `nights/night.yaml:31`: from where the command was given.
         package var place: String
+        /// The parts of the place; empty and 0 in results of an older version.
+        package var file: String
+        package var line: Int64
         /// Nil when it was met; otherwise one line that says what was seen instead.
         package var failure: String?
         /// More about a failure: the moment, the nearest decisions, and the command that explains them.
@@ -22,12 +25,16 @@ package enum JUnitReport {
         package init(
             name: String,
             place: String,
+            file: String = "",
+            line: Int64 = 0,
             failure: String? = nil,
             details: String = "",
             at: Instant? = nil
         ) {
             self.name = name
             self.place = place
+            self.file = file
+            self.line = line
             self.failure = failure
             self.details = details
             self.at = at
@@ -38,6 +45,8 @@ package enum JUnitReport {
         package mutating func code(with coder: inout RecordCoder) {
             coder.need("expected", &name)
             coder.code("place", &place)
+            coder.code("file", &file)
+            coder.code("line", &line)
             coder.code("failure", &failure)
             coder.code("details", &details)
             coder.code("t", ifKnown: &at)
@@ -88,7 +97,8 @@ package enum JUnitReport {
         let suite = Markup.escaped(results.title)
         var text = """
             <testsuite name="\(suite)" \(counts([run])) time="\(time)"\(timestamp(results.began))>
-            \(properties(results, run.header))<testcase classname="\(suite)" name="plays to its end" time="\(time)"
+            \(properties(results, run.header))<testcase classname="\(suite)" name="plays to its end"\
+            \(place(results.fault?.file ?? results.file, results.fault?.line ?? 0)) time="\(time)"
             """
         if let fault = results.fault {
             text += ">" + element("error", type: fault.kind, fault.message, fault.details) + "</testcase>\n"
@@ -105,7 +115,8 @@ package enum JUnitReport {
     }
 
     private static func testcase(_ each: Case, suite: String, name: String, end: Instant) -> String {
-        var text = "<testcase classname=\"\(suite)\" name=\"\(Markup.escaped(name))\" time=\"0.000\">"
+        let position = place(each.file, each.line)
+        var text = "<testcase classname=\"\(suite)\" name=\"\(Markup.escaped(name))\"\(position) time=\"0.000\">"
         text += "<properties>" + property("place", each.place) + property("virtual-time", LogTime.text(end))
         text += "</properties>"
         if let failure = each.failure {
@@ -118,6 +129,12 @@ package enum JUnitReport {
             )
         }
         return text + "</testcase>\n"
+    }
+
+    /// Attributes that say where a test stands; none where nothing says.
+    private static func place(_ file: String, _ line: Int64) -> String {
+        guard !file.isEmpty else { return "" }
+        return " file=\"\(Markup.escaped(file))\"" + (line > 0 ? " line=\"\(line)\"" : "")
     }
 
     private static func element(_ name: String, type: String, _ message: String, _ details: String) -> String {

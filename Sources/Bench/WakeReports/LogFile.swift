@@ -38,7 +38,7 @@ package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What to do about it.
     package var remedy: String {
         switch kind {
-        case .missing: "give the folder of a run with --run"
+        case .missing: "give the folder of a run"
         case .noFolder: "make the folder, or give another"
         case .link: "remove the link, or give another place"
         case .full: "free some space there or give another --out"

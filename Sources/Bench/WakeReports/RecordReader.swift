@@ -17,16 +17,18 @@ package struct RecordReader: ~Copyable {
     private let values: ValueReader?
 
     /// - Parameters:
+    ///   - name: the log's in its folder: an older part, say.
     ///   - app: leaves out the records of other apps, and those of no app.
     ///   - cursor: leaves out the decisions up to this number.
     ///   - values: adds to each record what came with its event.
     package init(
         folder: String,
+        name: String = RunLog.decisionsName,
         app: String? = nil,
         after cursor: UInt64 = 0,
         values: Bool = false
     ) throws(ReportError) {
-        path = folder + "/" + RunLog.decisionsName
+        path = folder + "/" + name
         var lines = try LineReader(path)
         guard let first = try lines.next(), JSONValue(parsing: first).flatMap(LogHeader.init(firstLine:)) != nil else {
             throw ReportError(.foreign("not a log of wakebench"), path: path)
@@ -34,7 +36,7 @@ package struct RecordReader: ~Copyable {
         self.first = first
         self.lines = lines
         self.cursor = cursor
-        self.values = values ? ValueReader(folder: folder) : nil
+        self.values = values ? ValueReader(folder: folder, name: RunLog.outcomesName(beside: name)) : nil
         wanted = app.map { app in
             var fragment = LineBuffer()
             fragment.append("\"app\":{\"bundle\":")
@@ -91,7 +93,8 @@ final class ValueReader {
     /// Those that were read, by event.
     private var values: [UInt64: String] = [:]
 
-    init(folder: String) { path = folder + "/" + RunLog.outcomesName }
+    /// - Parameter name: the log's in its folder.
+    init(folder: String, name: String) { path = folder + "/" + name }
 
     /// What came with an event, in hexadecimal; nil for nothing.
     func value(of event: UInt64) throws(ReportError) -> String? {

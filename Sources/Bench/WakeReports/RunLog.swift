@@ -35,6 +35,9 @@ package struct RunLog: Sendable {
     package static let decisionsName = "decisions.ndjson"
     package static let outcomesName = "outcomes.ndjson"
 
+    /// The log of outcomes beside one of decisions: `outcomes.3.ndjson` of `decisions.3.ndjson`.
+    static func outcomesName(beside name: String) -> String { "outcomes\(name.dropFirst("decisions".count))" }
+
     /// Reads both logs of a folder; without outcomes.ndjson there are no outcomes. Lines that are cut or unknown are
     /// left out.
     ///
@@ -83,15 +86,17 @@ package struct RunLog: Sendable {
     /// Gives the lines of a run's decisions to `body`, the first line and each record in full, until it says false.
     ///
     /// - Parameters:
+    ///   - name: the log's in its folder: an older part, say.
     ///   - app: leaves out the records of other apps, and those of no app.
     ///   - values: adds to each record what came with its event.
     package static func eachRecord(
         folder: String,
+        name: String = RunLog.decisionsName,
         app: String? = nil,
         values: Bool = false,
         _ body: ([UInt8]) -> Bool
     ) throws(ReportError) {
-        var reader = try RecordReader(folder: folder, app: app, values: values)
+        var reader = try RecordReader(folder: folder, name: name, app: app, values: values)
         guard body(reader.first) else { return }
         while let record = try reader.next() {
             guard body(record) else { return }

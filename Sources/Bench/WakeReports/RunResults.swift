@@ -7,7 +7,7 @@ import WakeModel
 package struct RunResults: LogLine, Hashable, Sendable {
     /// The scenario's own name.
     package var title: String
-    /// The scenario's file, without its folders.
+    /// The scenario's file, from where the command was given.
     package var file: String
     /// When the run began, in nanoseconds since 1970.
     package var began: Int64
@@ -33,11 +33,16 @@ package struct RunResults: LogLine, Hashable, Sendable {
         package var message: String
         /// More lines, such as the nearest decisions.
         package var details: String
+        /// Where it is, as far as it is in a file.
+        package var file: String?
+        package var line: Int64?
 
-        package init(kind: String, message: String, details: String = "") {
+        package init(kind: String, message: String, details: String = "", file: String? = nil, line: Int64? = nil) {
             self.kind = kind
             self.message = message
             self.details = details
+            self.file = file
+            self.line = line
         }
 
         package static let blank = Fault(kind: "", message: "")
@@ -46,6 +51,14 @@ package struct RunResults: LogLine, Hashable, Sendable {
             coder.need("kind", &kind)
             coder.need("message", &message)
             coder.code("details", &details)
+            coder.code("file", ifKnown: &file)
+            coder.code("line", ifKnown: &line)
+        }
+
+        /// What explains it: ``details`` without the line that says what it is.
+        package var explanation: String {
+            let lines = details.split(separator: "\n", omittingEmptySubsequences: false)
+            return lines.dropFirst(lines.first.map(String.init) == message ? 1 : 0).joined(separator: "\n")
         }
     }
 

@@ -37,7 +37,7 @@ enum AppCommand {
         let notes = RuleText.notes(on: bundle.modes.members) + needs.notes
         for note in notes { Output.complain("note: \(path): \(note)") }
         for missing in needs.missing.dropLast() { Output.complain("\(path): \(missing)") }
-        if let last = needs.missing.last { throw CommandFailure(.invalidFile, "\(path): \(last)") }
+        if let last = needs.missing.last { throw CommandFailure(.invalidFile, in: path, last) }
         let isGood = findings.isEmpty || !arguments.has("--strict")
         if arguments.has("--json") {
             print(try Output.json(page: VerifyPage(ok: isGood, bundle, at: path, findings, notes: notes)))

@@ -42,7 +42,7 @@ enum CanWakeCommand {
                 hint: near.map { "did you mean \($0)?" }
             )
         }
-        let folder = arguments.value("--run") ?? "wakebench-runs/latest"
+        let folder = try RunPlace.folder(arguments)
         var log = try WhyCommand.read(folder)
         let bundle = try WhyCommand.app(arguments.rest[0], in: log, folder)
         let question = try WakeQuestion(

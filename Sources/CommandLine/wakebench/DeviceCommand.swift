@@ -28,7 +28,7 @@ enum DeviceCommand {
     static func check(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: checkOptions)
         if arguments.has("--guidelines") {
-            guidelines()
+            try guidelines(json: arguments.has("--json"))
             return .done
         }
         let report = try report(arguments)
@@ -94,7 +94,7 @@ enum DeviceCommand {
             if let damage = read.damageLine { Output.complain("\(damage); what stands before it is checked") }
         }
         guard let device = try ImportCommand.choose(reading, address, in: files), let start = reading.first else {
-            throw CommandFailure(.invalidFile, "\(ImportCommand.named(files)): no Bluetooth device")
+            throw ImportCommand.failure(.invalidFile, in: files, "no device in what was read")
         }
         let check = CaptureCheck(device, start: start, files: files)
         report.add(device.addressText ?? "the device", check.findings, unjudged: check.unjudged)
@@ -108,7 +108,34 @@ enum DeviceCommand {
         return PeripheralBench(wanted, adapter: adapter, within: time) { Output.complain($0) }
     }
 
-    private static func guidelines() {
+    /// `wake.guidelines/1`.
+    private struct GuidelinesPage: Encodable {
+        struct Guideline: Encodable {
+            var guideline: String
+            var edition: String
+            var section: String
+            var says: String
+            var remedy: String
+        }
+
+        var schema = "wake.guidelines/1"
+        var ok = true
+        var guidelines = PeripheralGuideline.allCases.map { guideline in
+            Guideline(
+                guideline: guideline.rawValue,
+                edition: guideline.row.edition,
+                section: guideline.row.section,
+                says: guideline.row.says,
+                remedy: guideline.row.remedy
+            )
+        }
+    }
+
+    private static func guidelines(json: Bool) throws(CommandFailure) {
+        if json {
+            print(try Output.json(page: GuidelinesPage()))
+            return
+        }
         var edition = ""
         for guideline in PeripheralGuideline.allCases {
             let row = guideline.row

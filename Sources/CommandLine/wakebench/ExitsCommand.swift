@@ -4,7 +4,7 @@ import WakeReports
 /// `wakebench app exits`.
 enum ExitsCommand {
     static let options: [Arguments.Option] = [
-        .value("--run", "DIR", "the run folder; default ./wakebench-runs/latest"), RunPlace.phone, .json,
+        .value("--run", "DIR", "the run folder; default the last run, ./wakebench-runs/latest"), RunPlace.phone, .json,
     ]
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {

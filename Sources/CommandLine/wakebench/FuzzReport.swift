@@ -45,7 +45,7 @@ import WakeDevices
     /// - Throws: ``CommandFailure`` when not all of it could be written.
     func end() throws(CommandFailure) {
         guard let failure else { return }
-        throw CommandFailure(.environment, "\(path): cannot be written (\(failure))", hint: "make room there")
+        throw CommandFailure(.environment, in: path, "cannot be written (\(failure))", hint: "make room there")
     }
 }
 
@@ -181,7 +181,7 @@ struct FuzzReport {
 
     var page: Page {
         Page(
-            ok: summary.end == .answered,
+            ok: summary.end == .answered && !summary.wasInterrupted,
             device: address,
             seed: seed,
             operations: summary.operations,

@@ -78,6 +78,7 @@ enum HelpCommand {
             var options: [Option]
         }
         var schema = "wake.help/1"
+        var ok = true
         var version = wakebenchVersion
         var verbs = WakebenchProgram.verbs.map { verb in
             Verb(
@@ -95,7 +96,7 @@ enum HelpCommand {
         let arguments = try Arguments(words, options: [.flag("--json", "")])
         if arguments.has("--json") {
             let codes = ExitCode.allCases.map { "{\"code\":\($0.rawValue),\"meaning\":\(Output.json($0.meaning))}" }
-            print("{\"schema\":\"wake.exit-codes/1\",\"codes\":[\(codes.joined(separator: ","))]}")
+            print("{\"schema\":\"wake.exit-codes/1\",\"ok\":true,\"codes\":[\(codes.joined(separator: ","))]}")
         } else {
             for code in ExitCode.allCases { print("\(code.rawValue)\t\(code.meaning)") }
         }

@@ -65,13 +65,15 @@ private struct ImportedRecording {
             let name = RecordingForm.detect(Array(bytes.prefix(4096)))?.name ?? ""
             throw CommandFailure(
                 .invalidFile,
-                "\(file): \(name), of which nothing is read",
+                in: file,
+                "\(name), of which nothing is read",
                 hint: "umockdev's dumps and scripts of serial ports and hidraw devices are"
             )
         case nil:
             throw CommandFailure(
                 .invalidFile,
-                "\(file): no recording of umockdev's",
+                in: file,
+                "no recording of umockdev's",
                 hint: "give a dump and its scripts alone"
             )
         }

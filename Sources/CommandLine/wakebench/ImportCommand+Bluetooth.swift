@@ -100,14 +100,16 @@ extension ImportCommand {
             case .none:
                 throw CommandFailure(
                     .invalidFile,
-                    "\(file): what the capture shows cannot be of this table",
+                    in: file,
+                    "what the capture shows cannot be of this table",
                     hint: "give the device's own, with its services in order"
                 )
             case .several(let starts):
                 let places = starts.map { "0x\($0.hexadecimal)" }.joined(separator: ", ")
                 throw CommandFailure(
                     .invalidFile,
-                    "\(file): the table fits at several handles: \(places)",
+                    in: file,
+                    "the table fits at several handles: \(places)",
                     hint: "give a capture of the discovery as the first FILE"
                 )
             }
@@ -126,7 +128,8 @@ extension ImportCommand {
             )
             throw CommandFailure(
                 .invalidFile,
-                "\(file): no capture of a known format",
+                in: file,
+                "no capture of a known format",
                 hint: "expected one of \(known)"
             )
         }
@@ -147,9 +150,10 @@ extension ImportCommand {
         guard let address else { return devices.first }
         if let device = devices.first(where: { $0.address == address }) { return device }
         let seen = devices.prefix(8).compactMap(\.addressText).joined(separator: ", ")
-        throw CommandFailure(
+        throw failure(
             .notFound,
-            "\(named(files)): no device with this address",
+            in: files,
+            "no device with this address",
             hint: seen.isEmpty ? "no device at all is shown" : "shown are \(seen)"
         )
     }
@@ -157,7 +161,7 @@ extension ImportCommand {
     static func write(_ summary: ImportSummary, to out: String) throws(CommandFailure) -> String {
         guard let lift = summary.lift else {
             let files = summary.files.map(\.path)
-            throw CommandFailure(.invalidFile, "\(named(files)): no Bluetooth device", hint: "see it without --out")
+            throw failure(.invalidFile, in: files, "no Bluetooth device", hint: "see it without --out")
         }
         try write(lift.peripheral.text(comments: summary.comments), to: out)
         return out

@@ -29,7 +29,7 @@ extension ImportCommand {
         let log = PlaceLog(bytes, form)
         if log.points.isEmpty {
             let why = log.skipped.map { "\($0.count) \($0.why)" }.joined(separator: ", ")
-            throw CommandFailure(.invalidFile, "\(file): no place in it", hint: why.isEmpty ? nil : "left out: \(why)")
+            throw CommandFailure(.invalidFile, in: file, "no place in it", hint: why.isEmpty ? nil : "left out: \(why)")
         }
         var written: [String] = []
         if let out { written = try write(log, from: file, to: out, arguments) }

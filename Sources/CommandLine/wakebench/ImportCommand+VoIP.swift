@@ -35,7 +35,7 @@ extension ImportCommand {
         try imported.choose(place, pace)
         if let out {
             guard let lift = imported.lift else {
-                throw CommandFailure(.invalidFile, "\(named(files)): no SIP", hint: "see it without --out")
+                throw failure(.invalidFile, in: files, "no SIP", hint: "see it without --out")
             }
             try write(lift.server.text(comments: imported.comments), to: out)
             imported.written = out
@@ -58,7 +58,7 @@ private struct ImportedCalls {
         var source: CaptureBytes
         do { source = try CaptureBytes(file: file) } catch { throw CommandFailure(.invalidFile, error) }
         guard let format = CaptureFormat.detect(&source) else {
-            throw CommandFailure(.invalidFile, "\(file): no capture of a network", hint: "give pcap and pcapng alone")
+            throw CommandFailure(.invalidFile, in: file, "no capture of a network", hint: "give pcap and pcapng alone")
         }
         let before = reading.recordCount
         var damage: CaptureDamage?
@@ -80,9 +80,10 @@ private struct ImportedCalls {
             lift = CallServerLift(chosen, start: start, pace: pace, server: place)
         } else if place != nil {
             let seen = Set(calls.prefix(8).flatMap(\.ends).map(\.text)).sorted().joined(separator: ", ")
-            throw CommandFailure(
+            throw ImportCommand.failure(
                 .notFound,
-                "\(ImportCommand.named(files.map(\.path))): nobody at this address speaks SIP",
+                in: files.map(\.path),
+                "nobody at this address speaks SIP",
                 hint: seen.isEmpty ? "nobody does at all" : "shown are \(seen)"
             )
         }

@@ -91,14 +91,25 @@ enum ImportCommand {
             let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace
             throw CommandFailure(
                 .environment,
-                isFull ? "\(path): no space left" : "\(path): cannot be written (\(error.localizedDescription))",
+                in: path,
+                isFull ? "no space left" : "cannot be written (\(error.localizedDescription))",
                 hint: isFull ? "free some space there, or give another file" : "give another file"
             )
         }
     }
 
-    /// The files that were read, for a message about what they show together.
-    static func named(_ files: [String]) -> String {
+    /// What is wrong with what files show together: the message names the first of them.
+    static func failure(
+        _ code: ExitCode,
+        in files: [String],
+        _ found: String,
+        hint: String? = nil
+    ) -> CommandFailure {
+        let place = files.first.map { CommandFailure.Place(file: $0) }
+        return CommandFailure(code, "\(named(files)): \(found)", hint: hint, place: place)
+    }
+
+    private static func named(_ files: [String]) -> String {
         files.count == 1 ? files[0] : files.isEmpty ? "no file" : "\(files[0]) and \(files.count - 1) more"
     }
 

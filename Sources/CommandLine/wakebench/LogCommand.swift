@@ -37,7 +37,8 @@ enum LogCommand {
             var isTaken = page.add(records.first)
             while isTaken, let record = try records.next() { isTaken = page.add(record) }
         } catch {
-            throw CommandFailure(error.kind == .missing ? .notFound : .invalidFile, error)
+            if error.kind == .missing { throw RunPlace.missing(error, path) }
+            throw CommandFailure(.invalidFile, error)
         }
         _ = page.flush()
         if let failure = page.failure { throw failure }

@@ -73,7 +73,7 @@ enum RulesCommand {
 
     private static func coverage(_ paths: [String], json: Bool) throws(CommandFailure) -> ExitCode {
         var use = RuleUse()
-        for path in paths.isEmpty ? ["wakebench-runs/latest"] : paths {
+        for path in try paths.isEmpty ? [RunPlace.latest()] : paths {
             for folder in try runs(at: path) { use.add(try WhyCommand.read(folder)) }
         }
         if json { return try show(CoveragePage(use)) }

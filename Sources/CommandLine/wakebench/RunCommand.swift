@@ -49,7 +49,11 @@ enum RunCommand {
         ),
         .value("--diff", "PROFILE", "run again with this profile, and list the verdicts that change, with their rules"),
         .value("--seed", "N", "the seed of everything random"),
-        .value("--out", "DIR", "the run folder; default ./wakebench-runs/TIME, with a link latest"),
+        .value(
+            "--out",
+            "DIR",
+            "the run folder; default ./wakebench-runs/TIME; ./wakebench-runs/latest leads to the last run, wherever it lies"
+        ),
         appFolder,
     ]
 
@@ -147,7 +151,6 @@ enum RunCommand {
             var run = options
             run.profile = profile
             run.out = options.out + "/" + (profile?.name ?? "own")
-            run.followsLatest = false
             do {
                 try FileManager.default.createDirectory(atPath: options.out, withIntermediateDirectories: true)
             } catch {
@@ -236,7 +239,6 @@ enum RunCommand {
             scenario: scenario,
             out: arguments.value("--out") ?? RunFolder.defaultPath()
         )
-        options.followsLatest = arguments.value("--out") == nil
         for text in arguments.all("--backend") { options.backends += try BackendWords.parse(text) }
         if let word = arguments.value("--clock") {
             options.clock = try choice(word, "--clock", RunOptions.Clock.self)
@@ -272,6 +274,8 @@ enum RunCommand {
         options.replaces = arguments.has("--force")
         options.junit = arguments.value("--junit")
         options.parent = try read(arguments, "--parent", "the number of a process") { number($0, in: 1...Int32.max) }
+        // A run of another program's is that program's to tell of.
+        options.followsLatest = options.parent == nil
         for option in RunOptions.ofAreas {
             guard let text = arguments.value(option.name), !option.take(&options, text) else { continue }
             throw CommandFailure(.usage, "\(option.name) \(text): expected \(option.expected)")

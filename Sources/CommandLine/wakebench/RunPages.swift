@@ -22,7 +22,7 @@ enum RunPages {
     static func log(_ folder: RunFolder) throws(CommandFailure) -> RunLog {
         do { return try RunLog(folder: folder.path, evidence: true) } catch {
             switch error.kind {
-            case .missing: throw CommandFailure(.notFound, error)
+            case .missing: throw RunPlace.missing(error, folder.path)
             case .foreign: throw CommandFailure(.invalidFile, error)
             case .full, .link, .noFolder, .system: throw CommandFailure(.environment, error)
             }
@@ -69,7 +69,7 @@ enum RunPages {
     ) -> RunResults {
         var results = RunResults(
             title: run.scenario.name,
-            file: fileName(run.scenario.file),
+            file: RunFolder.fromHere(run.scenario.file),
             began: run.began,
             took: run.took,
             end: run.reached
@@ -81,11 +81,7 @@ enum RunPages {
         }
         results.fault = failure.map { failure in
             let details = run.driver.unmet.map { missed in missed.apps.prefix(3).map { near($0, missed.sought) } }
-            return RunResults.Fault(
-                kind: failure.code.word,
-                message: failure.line,
-                details: ([failure.line] + (details ?? [])).joined(separator: "\n")
-            )
+            return RunResults.Fault(failure, details: ([failure.line] + (details ?? [])).joined(separator: "\n"))
         }
         func missed(_ judgement: ScenarioDriver.Judgement) -> Instant? {
             guard !judgement.met else { return nil }
@@ -96,7 +92,9 @@ enum RunPages {
         results.cases = run.driver.judgements.map { judgement in
             JUnitReport.Case(
                 name: "\(judgement.app) \(judgement.expected)",
-                place: run.scenario.origin(line: judgement.line),
+                place: run.scenario.place(line: judgement.line),
+                file: RunFolder.fromHere(run.scenario.file),
+                line: Int64(judgement.line),
                 failure: judgement.met ? nil : "found \(judgement.found)",
                 details: judgement.met ? "" : near(judgement.number, judgement.sought),
                 at: missed(judgement)
@@ -110,14 +108,12 @@ enum RunPages {
     /// - Parameter began: when that was tried, in nanoseconds since 1970.
     static func results(of options: RunOptions, _ failure: CommandFailure, began: Int64) -> RunResults {
         let scenario = try? Scenario.load(file: options.scenario, searchFolders: options.appFolders)
-        let file = fileName(options.scenario)
+        let name = options.scenario.split(separator: "/").last.map(String.init) ?? options.scenario
         return RunResults(
-            title: scenario?.name ?? file.split(separator: ".").first.map(String.init) ?? file,
-            file: file,
+            title: scenario?.name ?? name.split(separator: ".").first.map(String.init) ?? name,
+            file: RunFolder.fromHere(options.scenario),
             began: began,
-            fault: RunResults.Fault(kind: failure.code.word, message: failure.line)
+            fault: RunResults.Fault(failure)
         )
     }
-
-    private static func fileName(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 }

@@ -23,7 +23,10 @@ enum RunReport {
         }
         for note in run.notes { Output.complain("note: \(note)") }
         // So that `why` finds it while it goes on.
-        if options.followsLatest { run.folder.becomeLatest() }
+        if options.followsLatest, !run.folder.becomeLatest(), !quiet {
+            let place = ShellWord.quoted(run.folder.path)
+            Output.complain("note: \(RunFolder.latestLink) cannot be made here; name this run by --run \(place)")
+        }
         let follows = follow || run.realTime && Terminal.isOutput && !quiet && !json
         let console = Console(showsProgress: !quiet && isatty(STDERR_FILENO) != 0)
         var failure: CommandFailure?
@@ -45,25 +48,26 @@ enum RunReport {
         for line in run.captureLosses { Output.complain("note: \(line)") }
         let decisions = run.verdicts.reduce(0, +)
         let log = try decisions <= wholeReportLimit ? RunPages.log(run.folder) : nil
-        failure = try finish(run, log, failure)
+        let ended = try finish(run, log, failure)
+        failure = ended.failure
         let met = run.driver.judgements.allSatisfy(\.met)
         if json {
             print(object(run, decisions, failure, good: met && failure == nil))
             return failure?.code ?? (met ? .done : .expectationFailed)
         }
-        tell(run, log, quiet: quiet, follows: follows)
+        tell(run, log, ended.results, quiet: quiet, follows: follows)
         if let failure { throw failure }
         return met ? .done : .expectationFailed
     }
 
     /// Writes the results and the pages of a run that is over.
     ///
-    /// - Returns: the failure of before, or else why a page was not written.
+    /// - Returns: what the run came to, and the failure of before, or else why a page was not written.
     private static func finish(
         _ run: Run,
         _ log: RunLog?,
         _ failure: CommandFailure?
-    ) throws(CommandFailure) -> CommandFailure? {
+    ) throws(CommandFailure) -> (results: RunResults, failure: CommandFailure?) {
         // Whoever interrupts a run waits for its end, and not for a log of any length to be searched.
         let isInterrupted = failure?.code == .interrupted
         let isMissed = !isInterrupted && (failure != nil || !run.driver.judgements.allSatisfy(\.met))
@@ -80,23 +84,15 @@ enum RunReport {
             failure = failure ?? CommandFailure(.environment, error)
         }
         try run.finish()
-        return failure
+        return (results, failure)
     }
 
     /// What people read at the end of a run.
-    private static func tell(_ run: Run, _ log: RunLog?, quiet: Bool, follows: Bool) {
+    private static func tell(_ run: Run, _ log: RunLog?, _ results: RunResults, quiet: Bool, follows: Bool) {
         if let log, !quiet, !follows {
             print(Timeline.text(log, width: Terminal.width, isColoured: Terminal.isColoured) + "\n")
         }
-        for judgement in run.driver.judgements where !judgement.met || !quiet && log != nil {
-            let place = "\(run.scenario.origin(line: judgement.line))"
-            let word = judgement.met ? "met    " : "NOT MET"
-            let said = "\(judgement.app) \(judgement.expected); found \(judgement.found)  [\(place)]"
-            let line = "\(word)  \(TerminalText.escaped(said))"
-            let folded = TextTable.prose(line, width: Terminal.width, hanging: 9)
-            let paint = Terminal.isColoured ? (judgement.met ? Paint.green : .red) : nil
-            print((paint?.on(word) ?? word) + folded.dropFirst(word.count))
-        }
+        tellOutcomes(run, results, all: !quiet && log != nil)
         if !run.lateBuffers.isEmpty {
             print("late buffers of sound: \(run.lateBuffers.map { "\($0.app) \($0.count)" }.joined(separator: ", "))")
         }
@@ -109,6 +105,32 @@ enum RunReport {
         for path in run.captures { print("capture: \(path)") }
         let later = "wakebench report \(ShellWord.quoted(run.folder.path))"
         print("report: \(log == nil ? later : run.folder.report)")
+    }
+
+    /// How expectations came out, and a step that waited in vain; under what was not met the nearest decisions, and the command
+    /// that explains them, as in JUnit.
+    ///
+    /// - Parameter all: whether those that were met are told, too.
+    private static func tellOutcomes(_ run: Run, _ results: RunResults, all: Bool) {
+        // Expectations about one app often have the same to tell.
+        var told: Set<String> = []
+        func show(_ said: String, _ place: String, isMet: Bool, _ explanation: String) {
+            let word = isMet ? "met    " : "NOT MET"
+            let line = "\(word)  \(TerminalText.escaped("\(said)  [\(place)]"))"
+            let folded = TextTable.prose(line, width: Terminal.width, hanging: 9)
+            let paint = Terminal.isColoured ? (isMet ? Paint.green : .red) : nil
+            print((paint?.on(word) ?? word) + folded.dropFirst(word.count))
+            guard told.insert(explanation).inserted else { return }
+            // A command is copied as it stands.
+            for line in explanation.split(separator: "\n") { print("         " + TerminalText.escaped(String(line))) }
+        }
+        if let unmet = run.driver.unmet, let fault = results.fault {
+            show(unmet.text, run.scenario.place(line: unmet.line), isMet: false, fault.explanation)
+        }
+        for (judgement, outcome) in zip(run.driver.judgements, results.cases) where all || !judgement.met {
+            let said = "\(judgement.app) \(judgement.expected); found \(judgement.found)"
+            show(said, outcome.place, isMet: judgement.met, outcome.details)
+        }
     }
 
     /// Plays the run to its end.
@@ -129,7 +151,7 @@ enum RunReport {
             guard error.code == .interrupted, run.hasPlayed else { throw error }
             return error
         }
-        return run.launchFault ?? run.driver.failure.map { CommandFailure(.timeout, $0) }
+        return run.fault
     }
 
     /// Runs with more decisions get their pages on request only: they take longer than the run.
@@ -140,7 +162,7 @@ enum RunReport {
         let arguments = try Arguments(words, options: ExportCommand.options)
         let two = arguments.rest.count == 2
         let path =
-            try two ? arguments.rest[0] : arguments.rest.isEmpty ? "wakebench-runs/latest" : arguments.only("RUN")
+            try two ? arguments.rest[0] : arguments.rest.isEmpty ? RunPlace.latest() : arguments.only("RUN")
         let folder = RunFolder(of: path)
         let files = try two ? write(folder, RunFolder(of: arguments.rest[1])) : write(folder, arguments)
         if arguments.has("--json") {
@@ -166,10 +188,11 @@ enum RunReport {
 
     private static func object(_ run: Run, _ decisions: Int, _ failure: CommandFailure?, good: Bool) -> String {
         let error = failure.map { ",\"error\":\(Output.error($0))" } ?? ""
+        let file = Output.json(RunFolder.fromHere(run.scenario.file))
         let judgements = run.driver.judgements.map { judgement in
-            "{\"app\":\(Output.json(judgement.app)),\"line\":\(judgement.line),"
-                + "\"expected\":\(Output.json(judgement.expected)),\"found\":\(Output.json(judgement.found)),"
-                + "\"met\":\(judgement.met)}"
+            "{\"app\":\(Output.json(judgement.app)),\"file\":\(file),\"line\":\(judgement.line),"
+                + "\"column\":\(judgement.column),\"expected\":\(Output.json(judgement.expected)),"
+                + "\"found\":\(Output.json(judgement.found)),\"met\":\(judgement.met)}"
         }
         let late = run.lateBuffers.map { "\(Output.json($0.app)):\($0.count)" }
         let silent = run.silentApps.map { "\(Output.json(run.name(of: $0.app))):\($0.time.milliseconds)" }

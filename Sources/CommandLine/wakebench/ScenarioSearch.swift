@@ -19,7 +19,8 @@ enum ScenarioSearch {
             guard let isFolder = isFolder(path) else {
                 throw CommandFailure(
                     .notFound,
-                    "\(path): no such file or folder",
+                    in: path,
+                    "no such file or folder",
                     hint: "name scenarios, or a folder of them"
                 )
             }
@@ -31,7 +32,8 @@ enum ScenarioSearch {
             guard !inside.isEmpty else {
                 throw CommandFailure(
                     .notFound,
-                    "\(path): no scenario in it",
+                    in: path,
+                    "no scenario in it",
                     hint: "a scenario has the key 'scenario:'"
                 )
             }
@@ -48,7 +50,7 @@ enum ScenarioSearch {
 
     private static func scenarios(below folder: String) throws(CommandFailure) -> [String] {
         guard let all = FileManager.default.enumerator(atPath: folder) else {
-            throw CommandFailure(.environment, "\(folder): cannot be read")
+            throw CommandFailure(.environment, in: folder, "cannot be read")
         }
         var found: [String] = []
         var count = 0
@@ -57,7 +59,8 @@ enum ScenarioSearch {
             guard count <= mostFiles else {
                 throw CommandFailure(
                     .usage,
-                    "\(folder): more than \(mostFiles) files",
+                    in: folder,
+                    "more than \(mostFiles) files",
                     hint: "name the folder of the scenarios"
                 )
             }

@@ -7,6 +7,7 @@ import WakeReports
 enum ShrinkCommand {
     static let options: [Arguments.Option] = [
         .value("--output", "FILE", short: "-o", "where the result goes, such as smaller.yaml"),
+        .flag("--force", "replace a file that is there"),
         .value(
             "--keep",
             "APP:VERDICT[:REASON[:KIND]]",
@@ -30,6 +31,14 @@ enum ShrinkCommand {
         }
         guard !isSame(file, out) else {
             throw CommandFailure(.usage, "-o \(out): that is the scenario itself", hint: "give another file")
+        }
+        guard arguments.has("--force") || !FileManager.default.fileExists(atPath: out) else {
+            throw CommandFailure(
+                .wrongState,
+                in: out,
+                "it is there already",
+                hint: "give another file, or --force to replace it"
+            )
         }
         var run = RunOptions(scenario: file, out: "")
         run.appFolders = arguments.all("--apps") + RunCommand.defaultAppFolders
@@ -86,7 +95,7 @@ enum ShrinkCommand {
                 "\(TerminalText.escaped(out)): \(last.events) of \(first.events) events, \(last.apps) of \(first.apps) apps, "
                     + "\(last.devices) of \(first.devices) devices, after \(last.runs) runs"
             )
-            print("kept: \(TerminalText.escaped(shrinker.goal.text))")
+            print("kept: \(TerminalText.escaped(shrinker.kept))")
         }
         if ending == .runs || ending == .time {
             Output.complain("note: stopped at its bound; --max-\(ending == .runs ? "runs" : "time") sets another")
@@ -116,7 +125,7 @@ enum ShrinkCommand {
 
         init(ok: Bool, _ ending: ScenarioShrinker.Ending, _ shrinker: ScenarioShrinker, _ file: String) {
             let (first, last) = (shrinker.first, shrinker.progress)
-            (self.ok, self.file, kept, ended) = (ok, file, shrinker.goal.text, "\(ending)")
+            (self.ok, self.file, kept, ended) = (ok, file, shrinker.kept, "\(ending)")
             events = Count(before: first.events, after: last.events)
             apps = Count(before: first.apps, after: last.apps)
             devices = Count(before: first.devices, after: last.devices)

@@ -33,16 +33,21 @@ enum SuiteCommand {
         let runner = try SuiteRunner(plan, in: folder.path, settings)
         runner.began = { talk.began($0, $1) }
         runner.ended = { talk.ended($0) }
-        let (suite, isInterrupted) = try runner.play()
+        let suite = try runner.play()
         talk.over()
-        try write(suite, in: folder, junit: common.junit)
-        if common.followsLatest { folder.becomeLatest() }
+        do throws(CommandFailure) { try write(suite, in: folder, junit: common.junit) } catch {
+            // What came of the runs is not lost with the disk's space.
+            if !arguments.has("--json") { tell(suite, isQuiet: arguments.has("--quiet"), hasPage: false) }
+            throw error
+        }
+        // Whoever asks about it is told which runs it has.
+        if common.followsLatest { _ = folder.becomeLatest() }
         if arguments.has("--json") {
             print(String(decoding: suite.json, as: UTF8.self))
         } else {
             tell(suite, isQuiet: arguments.has("--quiet"))
         }
-        return isInterrupted ? .interrupted : code(suite)
+        return suite.isInterrupted ? .interrupted : code(suite)
     }
 
     // MARK: What to play
@@ -124,17 +129,12 @@ enum SuiteCommand {
         try RunPages.save(suite.json + [0x0a], folder.path + "/" + SuiteResults.name)
     }
 
-    private static func tell(_ suite: SuiteResults, isQuiet: Bool) {
-        var shown = suite
-        // Whoever wants little is told what did not pass.
-        if isQuiet { shown.entries.removeAll { $0.outcome == .passed } }
-        if !isQuiet { print("") }
-        if !shown.entries.isEmpty {
-            for line in SuiteTable.lines(shown, width: Terminal.width, isColoured: Terminal.isColoured) { print(line) }
-            print("")
-        }
+    private static func tell(_ suite: SuiteResults, isQuiet: Bool, hasPage: Bool = true) {
+        let failures = SuiteTable.failures(suite, isColoured: Terminal.isColoured)
+        for line in failures { print(line) }
+        if !isQuiet || !failures.isEmpty { print("") }
         print(suite.summary)
-        print("report: \(TerminalText.escaped(suite.folder))/\(SuitePage.name)")
+        if hasPage { print("report: \(TerminalText.escaped(suite.folder))/\(SuitePage.name)") }
     }
 
     /// What a build server goes by: the first error, else whether an expectation was missed.
@@ -151,6 +151,7 @@ enum SuiteCommand {
         private let nameWidth: Int
         private let count: Int
         private var done = 0
+        private var failed = 0
 
         init(_ plan: SuitePlan, isQuiet: Bool) {
             self.isQuiet = isQuiet
@@ -161,12 +162,15 @@ enum SuiteCommand {
 
         func began(_ run: SuiteRun, _ playing: [String]) {
             guard console.showsProgress else { return }
-            console.progress("\(done) of \(count); \(playing.joined(separator: ", "))")
+            let failures = failed > 0 ? ", \(failed) not passed" : ""
+            console.progress("\(done) of \(count)\(failures); \(playing.joined(separator: ", "))")
         }
 
         func ended(_ entry: SuiteEntry) {
             done += 1
-            guard !isQuiet else { return }
+            // What did not pass stands at the end, with what explains it.
+            if entry.outcome != .passed { failed += 1 }
+            guard !isQuiet, entry.outcome == .passed else { return }
             console.clear()
             print(SuiteTable.line(entry, nameWidth: nameWidth, isColoured: Terminal.isColoured))
             fflush(nil)

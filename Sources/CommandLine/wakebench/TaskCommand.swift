@@ -33,7 +33,7 @@ enum TaskCommand {
     static func history(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: historyOptions)
         guard arguments.rest.count <= 1 else { throw CommandFailure(.usage, "one RUN expected", hint: "see --help") }
-        let folder = arguments.rest.first ?? "wakebench-runs/latest"
+        let folder = try RunPlace.folder(arguments, word: arguments.rest.first)
         let history = TaskHistory(of: try WhyCommand.read(folder))
         if arguments.has("--json") {
             print(try Output.json(page: TaskHistoryPage(history, folder: folder)))

@@ -1,6 +1,7 @@
 import Foundation
 import WakeBench
 import WakeDevices
+import WakeJSON
 import WakeReports
 
 /// The program: a table of verbs.
@@ -38,7 +39,8 @@ enum WakebenchProgram {
         Verb(
             "run",
             "SCENARIO.yaml|FOLDER...",
-            "play a scenario: apps, devices, steps in time, expectations; or several, and say at the end what failed",
+            "play a scenario: apps, devices, steps in time, expectations; or several, and say at the end what failed: the exit code "
+                + "is that of the first that could not be played to its end, else 7 where an expectation was not met",
             RunCommand.run,
             options: RunCommand.options
         ),
@@ -231,7 +233,11 @@ enum WakebenchProgram {
             return try verb.run(rest)
         } catch {
             let isAsked = words.contains("--json")
-            if isAsked { print("{\"ok\":false,\"error\":\(Output.error(error))}") } else { Output.complain(error.line) }
+            if isAsked {
+                print("{\"schema\":\"wake.error/1\",\"ok\":false,\"error\":\(Output.error(error))}")
+            } else {
+                Output.complain(error.line)
+            }
             return error.code
         }
     }
@@ -283,11 +289,11 @@ enum Output {
         text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
-    /// The code, its word, what is wrong, and what to do about it.
+    /// An error as a JSON object: the code, its word, what is wrong, what to do about it, and where that is.
     static func error(_ failure: CommandFailure) -> String {
-        let hint = failure.hint.map { ",\"hint\":\(json(flat($0)))" } ?? ""
-        return "{\"code\":\(failure.code.rawValue),\"kind\":\(json(failure.code.word)),"
-            + "\"message\":\(json(flat(failure.message)))\(hint)}"
+        var failure = failure
+        (failure.message, failure.hint) = (flat(failure.message), failure.hint.map(flat))
+        return String(decoding: failure.json.encoded, as: UTF8.self)
     }
 
     /// A text as a JSON string.

@@ -6,7 +6,7 @@ import WakeReports
 /// `wakebench why` and `wakebench compare`.
 enum WhyCommand {
     static let options: [Arguments.Option] = [
-        .value("--run", "DIR", "the run folder; default ./wakebench-runs/latest"),
+        .value("--run", "DIR", "the run folder; default the last run, ./wakebench-runs/latest"),
         RunPlace.phone,
         .value("--event", "ID", "about this event only, such as e-000398"),
         .value("--since", "DURATION", "a table of the last part of the run, such as 1h"),
@@ -131,8 +131,8 @@ enum WhyCommand {
 
     static func read(_ folder: String, checks: Bool = true) throws(CommandFailure) -> RunLog {
         do { return try RunLog(folder: folder, checks: checks) } catch {
-            let code: ExitCode = error.kind == .missing ? .notFound : .invalidFile
-            throw CommandFailure(code, error)
+            if error.kind == .missing { throw RunPlace.missing(error, folder) }
+            throw CommandFailure(.invalidFile, error)
         }
     }
 }

@@ -39,7 +39,12 @@ extension BluetoothAnswers {
         _ what: String,
         besides reserved: [String] = []
     ) throws(FileError) -> String {
-        let name = YAMLNode(file: entry.value.file, line: entry.keyLine, content: .scalar(entry.key, quoted: true))
+        let name = YAMLNode(
+            file: entry.value.file,
+            line: entry.keyLine,
+            column: entry.keyColumn,
+            content: .scalar(entry.key, quoted: true)
+        )
         guard !reserved.contains(entry.key) else {
             throw entry.error(found: "a \(what) '\(entry.key)', which is a condition's word", expected: "another name")
         }

@@ -6,6 +6,8 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     package var file: String
     /// Counted from 1; 0 when the whole file is meant.
     package var line: Int
+    /// Counted from 1, in characters; 0 where only the line is known.
+    package var column = 0
     /// What stands there.
     package var found: String
     /// What would be right.

@@ -168,6 +168,7 @@ package struct ScenarioDevice: Hashable, Sendable {
 /// Something that happens in a run.
 package struct Step: Hashable, Sendable {
     package var line: Int
+    package var column: Int
     package var trigger: Trigger
     /// The step happens this often in all, from 1.
     package var times: Int
@@ -198,6 +199,7 @@ package struct Step: Hashable, Sendable {
 /// What must have come of a run.
 package struct Expectation: Hashable, Sendable {
     package var line: Int
+    package var column: Int
     /// Each of them must meet it, by itself.
     package var apps: [Int]
     package var subject: Subject

@@ -24,7 +24,7 @@ extension ScenarioReading {
             try fields.refuse(["cause"], beside: "a decision")
             subject = .decisions(try filter(fields, of: "an expectation"), try count(of: fields))
         }
-        return Expectation(line: node.line, apps: apps, subject: subject)
+        return Expectation(line: node.line, column: node.column, apps: apps, subject: subject)
     }
 
     private func count(of fields: Fields) throws(FileError) -> Expectation.Count {

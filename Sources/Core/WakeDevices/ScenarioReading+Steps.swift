@@ -36,7 +36,14 @@ extension ScenarioReading {
         }
         if key != "when" { try fields.refuse(["within"], beside: key) }
         let (times, every) = try repetition(fields)
-        return Step(line: node.line, trigger: trigger, times: times, every: every, verb: try verb(fields))
+        return Step(
+            line: node.line,
+            column: node.column,
+            trigger: trigger,
+            times: times,
+            every: every,
+            verb: try verb(fields)
+        )
     }
 
     private func repetition(_ fields: Fields) throws(FileError) -> (times: Int, every: Instant.Span) {

@@ -17,7 +17,9 @@ extension YAMLNode {
     }
 
     /// The same place with something else in it.
-    package func with(_ content: Content) -> YAMLNode { YAMLNode(file: file, line: line, content: content) }
+    package func with(_ content: Content) -> YAMLNode {
+        YAMLNode(file: file, line: line, column: column, content: content)
+    }
 
     /// The text of a scalar; nil for any other node.
     package var scalar: String? {
@@ -93,7 +95,11 @@ extension YAMLNode {
         case .mapping(let entries):
             with(
                 .mapping(
-                    entries.map { Entry(key: $0.key, keyLine: $0.keyLine, value: $0.value.changingScalars(change)) }
+                    entries.map { entry in
+                        var entry = entry
+                        entry.value = entry.value.changingScalars(change)
+                        return entry
+                    }
                 )
             )
         }

@@ -11,11 +11,12 @@ package struct YAMLNode: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
         package var key: String
         package var keyLine: Int
+        package var keyColumn = 0
         package var value: YAMLNode
 
         /// An error about the key.
         func error(found: String, expected: String) -> FileError {
-            FileError(file: value.file, line: keyLine, found: found, expected: expected)
+            FileError(file: value.file, line: keyLine, column: keyColumn, found: found, expected: expected)
         }
     }
 
@@ -23,15 +24,18 @@ package struct YAMLNode: Hashable, Sendable {
     package let file: String
     /// Counted from 1.
     package let line: Int
+    /// Counted from 1, in characters; 0 for a node that no file has.
+    package let column: Int
     package let content: Content
     /// How many nodes this one holds, itself included and aliases expanded.
     let weight: Int
     /// How many levels this one has, itself included.
     let height: Int
 
-    init(file: String, line: Int, content: Content) {
+    init(file: String, line: Int, column: Int = 0, content: Content) {
         self.file = file
         self.line = line
+        self.column = column
         self.content = content
         var weight = 1
         var height = 0
@@ -61,7 +65,7 @@ package struct YAMLNode: Hashable, Sendable {
 
     /// An error about this place.
     package func error(found: String? = nil, expected: String) -> FileError {
-        FileError(file: file, line: line, found: found ?? summary, expected: expected)
+        FileError(file: file, line: line, column: column, found: found ?? summary, expected: expected)
     }
 }
 

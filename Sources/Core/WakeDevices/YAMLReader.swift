@@ -71,24 +71,24 @@ private final class YAMLParser {
         _ = try next()
         let after = try next()
         guard case .other = after.kind else {
-            throw error(line: after.line, found: "a second document", expected: "one document a file")
+            throw error(at: after.mark, found: "a second document", expected: "one document a file")
         }
         return root
     }
 
     private func empty(_ event: Event) -> FileError {
-        error(line: event.line, found: "an empty file", expected: "a mapping such as 'scenario: night'")
+        error(at: event.mark, found: "an empty file", expected: "a mapping such as 'scenario: night'")
     }
 
-    private func error(line: Int, found: String, expected: String) -> FileError {
-        FileError(file: file, line: line, found: found, expected: expected)
+    private func error(at mark: Mark, found: String, expected: String) -> FileError {
+        FileError(file: file, line: mark.line, column: mark.column, found: found, expected: expected)
     }
 
     private func node(from event: Event, depth: Int) throws(FileError) -> YAMLNode {
-        if depth > YAMLReader.depthLimit { throw tooDeep(event.line) }
+        if depth > YAMLReader.depthLimit { throw tooDeep(event.mark) }
         switch event.kind {
         case .alias(let name):
-            return try alias(name, line: event.line, depth: depth)
+            return try alias(name, at: event.mark, depth: depth)
         case .scalar(let text, let quoted, let anchor):
             return try finish(.scalar(text, quoted: quoted), event, anchor)
         case .sequenceStart(let anchor):
@@ -96,13 +96,13 @@ private final class YAMLParser {
         case .mappingStart(let anchor):
             return try finish(.mapping(try mapping(depth: depth)), event, anchor)
         case .documentStart, .end, .other:
-            throw error(line: event.line, found: "an unfinished document", expected: "a value")
+            throw error(at: event.mark, found: "an unfinished document", expected: "a value")
         }
     }
 
     private func finish(_ content: YAMLNode.Content, _ event: Event, _ anchor: String?) throws(FileError) -> YAMLNode {
-        try count(1, line: event.line)
-        let node = YAMLNode(file: file, line: event.line, content: content)
+        try count(1, at: event.mark)
+        let node = YAMLNode(file: file, line: event.mark.line, column: event.mark.column, content: content)
         if let anchor { anchors[anchor] = node }
         return node
     }
@@ -131,36 +131,44 @@ private final class YAMLParser {
                 )
             }
             let value = try node(from: try next(), depth: depth + 1)
-            entries.append(YAMLNode.Entry(key: text, keyLine: key.line, value: value))
+            entries.append(YAMLNode.Entry(key: text, keyLine: key.line, keyColumn: key.column, value: value))
         }
     }
 
-    private func alias(_ name: String, line: Int, depth: Int) throws(FileError) -> YAMLNode {
+    private func alias(_ name: String, at mark: Mark, depth: Int) throws(FileError) -> YAMLNode {
         guard let node = anchors[name] else {
-            throw error(line: line, found: "*\(excerpt(name))", expected: "an anchor &\(excerpt(name)) before it")
+            throw error(at: mark, found: "*\(excerpt(name))", expected: "an anchor &\(excerpt(name)) before it")
         }
-        if depth + node.height - 1 > YAMLReader.depthLimit { throw tooDeep(line) }
-        try count(node.weight, line: line)
+        if depth + node.height - 1 > YAMLReader.depthLimit { throw tooDeep(mark) }
+        try count(node.weight, at: mark)
         return node
     }
 
-    private func count(_ more: Int, line: Int) throws(FileError) {
+    private func count(_ more: Int, at mark: Mark) throws(FileError) {
         nodes += more
         if nodes > YAMLReader.nodeLimit {
             throw error(
-                line: line,
+                at: mark,
                 found: "more than \(YAMLReader.nodeLimit) values with aliases expanded",
                 expected: "fewer"
             )
         }
     }
 
-    private func tooDeep(_ line: Int) -> FileError {
+    private func tooDeep(_ mark: Mark) -> FileError {
         error(
-            line: line,
+            at: mark,
             found: "more than \(YAMLReader.depthLimit) levels of nesting",
             expected: "at most \(YAMLReader.depthLimit)"
         )
+    }
+
+    /// A place in the text, counted from 1.
+    private struct Mark {
+        let line: Int
+        let column: Int
+
+        init(_ mark: yaml_mark_t) { (line, column) = (Int(mark.line) + 1, Int(mark.column) + 1) }
     }
 
     /// An event of libyaml, copied out of its memory.
@@ -178,13 +186,13 @@ private final class YAMLParser {
         }
 
         var kind: Kind
-        var line: Int
+        var mark: Mark
     }
 
     private func next() throws(FileError) -> Event {
         var event = unsafe yaml_event_t()
         guard unsafe yaml_parser_parse(parser, &event) == 1 else { throw syntaxError() }
-        let copy = unsafe Event(kind: Self.kind(of: event), line: Int(event.start_mark.line) + 1)
+        let copy = unsafe Event(kind: Self.kind(of: event), mark: Mark(event.start_mark))
         unsafe yaml_event_delete(&event)
         return copy
     }
@@ -219,6 +227,6 @@ private final class YAMLParser {
         let context = unsafe parser.pointee.context.map { unsafe " (\(String(cString: $0)))" } ?? ""
         let isReading = unsafe parser.pointee.error == YAML_READER_ERROR
         let mark = unsafe isReading ? parser.pointee.mark : parser.pointee.problem_mark
-        return error(line: Int(mark.line) + 1, found: "\(problem)\(context)", expected: "well-formed YAML")
+        return error(at: Mark(mark), found: "\(problem)\(context)", expected: "well-formed YAML")
     }
 }

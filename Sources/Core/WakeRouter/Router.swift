@@ -61,7 +61,7 @@ package struct Router {
     var unlockedAt = Instant.zero
 
     var now = Instant.zero
-    var lastDecision: UInt64 = 0
+    package internal(set) var lastDecision: UInt64 = 0
     var lastExit: UInt64 = 0
     /// What the turn at hand has produced: its owner's, for as long as the turn takes.
     var output = RouterOutput()

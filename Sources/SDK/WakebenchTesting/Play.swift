@@ -46,7 +46,7 @@ struct Play: Sendable {
         }
         let log = try bench.log(of: out)
         let failed = code != 0 && !allowsFailure
-        let run = try RunFiles(folder: out, log: log).run(
+        let run = try RunFiles(folder: out, log: log, name: name).run(
             exitCode: code,
             talk: talk,
             kept: folder != nil || failed ? out : nil

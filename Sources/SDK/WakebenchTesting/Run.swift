@@ -47,7 +47,7 @@ extension Wakebench {
             public let expected: String
             /// What was, such as `found 0`.
             public let found: String
-            /// Where it stands, such as `night.yaml:31`.
+            /// Where it stands, such as `/home/anna/belt/night.yaml:31`; of a text `scenario.yaml:31`.
             public let place: String
             /// The nearest decisions, a line each, and the command that explains them.
             public let details: String

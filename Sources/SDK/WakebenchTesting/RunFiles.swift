@@ -5,6 +5,8 @@ struct RunFiles {
     let folder: String
     /// The answer of `wakebench log`.
     let log: Data
+    /// What the user calls the scenario's file, which lies elsewhere while it is played.
+    let name: String
 
     /// - Parameter kept: where the folder stays; nil when it does not.
     func run(exitCode: Int32, talk: String, kept: String?) throws(Wakebench.Failure) -> Wakebench.Run {
@@ -24,15 +26,34 @@ struct RunFiles {
         return Wakebench.Run(
             decisions: decisions.map(\.decision),
             exits: exits.map { .init(app: $0.app, time: $0.t.sinceStart, cause: $0.cause, code: $0.code) },
-            failedExpectations: results.expectations.compactMap(\.failed),
-            fault: results.fault.map { .init(kind: $0.kind, message: $0.message, details: $0.details) },
+            failedExpectations: results.expectations.compactMap { expectation -> Wakebench.Run.FailedExpectation? in
+                guard let found = expectation.failure else { return nil }
+                return .init(
+                    expected: expectation.expected,
+                    found: found,
+                    place: own(expectation.place, in: results.file),
+                    details: expectation.details
+                )
+            },
+            fault: results.fault.map { fault in
+                .init(
+                    kind: fault.kind,
+                    message: own(fault.message, in: results.file),
+                    details: own(fault.details, in: results.file)
+                )
+            },
             exitCode: exitCode,
             end: results.end.sinceStart,
-            talk: talk,
+            talk: own(talk, in: results.file),
             folder: kept,
             apps: apps.map { .init(identifier: $0.app, name: $0.name) },
             logs: logs
         )
+    }
+
+    /// A text with the user's name for the scenario's file.
+    private func own(_ text: String, in file: String) -> String {
+        file.isEmpty ? text : text.replacing("\(file):", with: "\(name):")
     }
 
     private func contents(_ name: String) throws(Wakebench.Failure) -> Data {
@@ -63,6 +84,7 @@ struct RunFiles {
 }
 
 private struct Results: Decodable {
+    var file: String
     var end: LogTime
     var fault: Fault?
     var expectations: [Expectation]
@@ -79,10 +101,6 @@ private struct Results: Decodable {
         /// Nil when it was met.
         var failure: String?
         var details: String
-
-        var failed: Wakebench.Run.FailedExpectation? {
-            failure.map { .init(expected: expected, found: $0, place: place, details: details) }
-        }
     }
 }
 

@@ -39,8 +39,8 @@ package final class SQLiteJournal: Journal {
     /// In bytes; an older journal may have larger ones.
     private let pageSize: Int64
     private let lock: JournalLock
-    /// The file and its log as they were opened.
-    private let places: [FilePlace]
+    /// The file and its log as they were opened; the library makes the log with the first commit.
+    private var places: [FilePlace]
     private var writer = ByteWriter(reserving: 1024)
 
     /// Makes a new journal.
@@ -141,6 +141,7 @@ package final class SQLiteJournal: Journal {
             try requireInPlace()
             try statements.commit.run()
         }
+        if places.count < 2 { places = FilePlace.ofJournal(path) }
         if log.pages * pageSize > settings.logBound { checkpoint() }
     }
 
@@ -361,7 +362,7 @@ private struct FilePlace {
         (self.path, device, inode) = (path, status.st_dev, status.st_ino)
     }
 
-    /// Those of a journal that is open: the library makes its log with it, and keeps both until it closes.
+    /// Those of a journal that is open, as far as they are there: the library keeps both until it closes.
     static func ofJournal(_ path: String) -> [FilePlace] { [path, path + "-wal"].compactMap(FilePlace.init) }
 
     /// Whether it is there still.

@@ -6,8 +6,8 @@ import UIKit
 final class AppDelegate: UIResponder, UIApplicationDelegate {
     private static let word = "kept"
     private static let files: [(FileManager.SearchPathDirectory, String)] = [
-        (.documentDirectory, "atomic"), (.documentDirectory, "string"), (.documentDirectory, "replaced"),
-        (.cachesDirectory, "plain"), (.applicationSupportDirectory, "protected"),
+        (.documentDirectory, "atomic"), (.documentDirectory, "string"), (.cachesDirectory, "plain"),
+        (.applicationSupportDirectory, "protected"),
     ]
     private static let address = URL(string: "https://example.com/kept")!
 
@@ -71,10 +71,6 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
         try data.write(to: protected, options: [.atomic, .completeFileProtection])
         let attributes: [FileAttributeKey: Any] = [.protectionKey: FileProtectionType.complete]
         try FileManager.default.setAttributes(attributes, ofItemAtPath: protected.path)
-        try data.write(to: url(.documentDirectory, "new"))
-        try Data().write(to: url(.documentDirectory, "replaced"))
-        let (old, new) = (url(.documentDirectory, "replaced"), url(.documentDirectory, "new"))
-        _ = try FileManager.default.replaceItemAt(old, withItemAt: new)
         let object = NSString(string: Self.word)
         let archive = try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
         try archive.write(to: url(.documentDirectory, "archive"), options: .atomic)

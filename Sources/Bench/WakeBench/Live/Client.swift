@@ -14,12 +14,16 @@ protocol Client: AnyObject {
 
 extension Client {
     /// Answers a request with what it asked for.
-    func answer(_ request: Int64?, _ write: (inout JSONWriter) -> Void = { _ in }) {
-        say(Self.answer(request, isGood: true, write))
+    func answer(
+        _ request: Int64?,
+        _ schema: AnswerSchema = .control,
+        _ write: (inout JSONWriter) -> Void = { _ in }
+    ) {
+        say(Self.answer(request, schema, isGood: true, write))
     }
 
     func refuse(_ request: Int64?, _ failure: CommandFailure) {
-        let line = Self.answer(request, isGood: false) { writer in
+        let line = Self.answer(request, .control, isGood: false) { writer in
             writer.key("error")
             writer.value(failure.json)
         }
@@ -28,6 +32,7 @@ extension Client {
 
     private static func answer(
         _ request: Int64?,
+        _ schema: AnswerSchema,
         isGood: Bool,
         _ write: (inout JSONWriter) -> Void
     ) -> [UInt8] {
@@ -37,6 +42,8 @@ extension Client {
             writer.key("request")
             writer.integer(request)
         }
+        writer.key("schema")
+        writer.string(schema.rawValue)
         writer.key("ok")
         writer.bool(isGood)
         write(&writer)
@@ -45,6 +52,13 @@ extension Client {
     }
 
     func follows(_ phone: String) -> Bool { followed == phone || followed == "" }
+}
+
+/// What an answer of the control socket is.
+enum AnswerSchema: String {
+    case control = "wake.control/1"
+    /// The first line of a stream.
+    case stream = "wake.stream/1"
 }
 
 /// What of a stream a slow reader loses: lines that come while too much waits for it are dropped, and counted for it.

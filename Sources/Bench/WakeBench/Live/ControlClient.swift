@@ -210,7 +210,11 @@ extension CommandFailure {
         self.init(
             error?["code"]?.integer.flatMap { ExitCode(rawValue: Int32(truncatingIfNeeded: $0)) } ?? .internal,
             error?["message"]?.string ?? "the daemon's answer is none",
-            hint: error?["hint"]?.string
+            hint: error?["hint"]?.string,
+            place: error?["file"]?.string.map { (file) -> Place in
+                func number(_ key: String) -> Int { error?[key]?.integer.map { Int($0) } ?? 0 }
+                return Place(file: file, line: number("line"), column: number("column"))
+            }
         )
     }
 }

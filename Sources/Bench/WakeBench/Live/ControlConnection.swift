@@ -82,14 +82,20 @@ final class ControlConnection: Client {
 }
 
 extension CommandFailure {
-    /// As errors stand in JSON everywhere.
-    var json: JSONValue {
+    /// As errors stand in JSON everywhere: what is wrong, what to do about it, and where that is, as far as it is known.
+    package var json: JSONValue {
         var members = [
             JSONValue.Member(key: "code", value: .integer(Int64(code.rawValue))),
             JSONValue.Member(key: "kind", value: .string(code.word)),
             JSONValue.Member(key: "message", value: .string(message)),
         ]
         if let hint { members.append(JSONValue.Member(key: "hint", value: .string(hint))) }
+        if let place {
+            members.append(JSONValue.Member(key: "file", value: .string(place.file)))
+            for (key, number) in [("line", place.line), ("column", place.column)] where number > 0 {
+                members.append(JSONValue.Member(key: key, value: .integer(Int64(number))))
+            }
+        }
         return .object(members)
     }
 }

@@ -45,7 +45,8 @@ final class ControlSocket {
         guard FileIdentity.isSocket(at: path) else {
             throw CommandFailure(
                 .environment,
-                "\(path): a file that is no socket is there, and stays",
+                in: path,
+                "a file that is no socket is there, and stays",
                 hint: "move it away, or \(remedy)"
             )
         }
@@ -64,7 +65,8 @@ final class ControlSocket {
         case nil, EAGAIN?:
             throw CommandFailure(
                 .environment,
-                "\(path): another process serves there",
+                in: path,
+                "another process serves there",
                 hint: "stop it first, or \(remedy)"
             )
         default: throw CommandFailure(.environment, refusal?.description ?? path, hint: remedy)

@@ -34,8 +34,6 @@ extension Daemon {
 
     private func hello(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         connection.answer(request.request) { writer in
-            writer.key("schema")
-            writer.string("wake.control/1")
             writer.key("version")
             writer.string(wakebenchVersion)
             writer.key("pid")
@@ -132,7 +130,8 @@ extension Daemon {
             name,
             CommandFailure(
                 .wrongState,
-                "\(folder.path): removed while the phone was served",
+                in: folder.path,
+                "removed while the phone was served",
                 hint: "remove what is left with 'wakebench phone delete \(name)'"
             )
         )
@@ -377,38 +376,66 @@ extension Daemon {
         }
         let (id, limit) = (try request.id(), try request.timeout())
         let waits = request.value["wait"]?.bool ?? true
-        let isAdvance = command["advance"] != nil
+        let time: Int64 = command["advance"] == nil ? limit : .max
         let number = request.request
         let begins = phone.listen()
         let acceptance: LivePhone.Acceptance
-        do throws(CommandFailure) { acceptance = try phone.accept(command, id: id) } catch {
+        do throws(CommandFailure) { acceptance = try phone.accept(command, id: id, within: time) } catch {
             phone.forget(begins)
             throw error
         }
-        phone.finish(begins, until: waits ? { $0.isQuiet } : { _ in true }, within: isAdvance ? .max : limit) {
-            [weak connection, unowned phone] records, isSettled in
-            connection?.answer(number) { writer in
-                switch acceptance {
-                case .accepted(let command):
-                    writer.key("command")
-                    writer.unsigned(command)
-                case .repeated(let command):
-                    writer.key("command")
-                    writer.unsigned(command)
-                    writer.key("repeated")
-                    writer.bool(true)
-                }
-                writer.key("phone")
-                writer.string(phone.name)
-                writer.key("at")
-                writer.string(LogTime.text(phone.tellTime()))
-                writer.key("settled")
-                writer.bool(waits && isSettled)
-                writer.key("decisions")
-                writer.openArray()
-                for record in records { writer.encoded(record) }
-                writer.closeArray()
+        switch acceptance {
+        case .accepted(let command):
+            phone.finish(begins, until: waits ? { $0.isQuiet } : { _ in true }, within: time) {
+                [weak connection, unowned phone] meanwhile, isSettled in
+                // The same instant as whoever gives it again is told.
+                let at = phone.endOfAnswer(to: id) ?? LogTime.text(phone.tellTime())
+                var answer = GivenAnswer(command: command, at: at)
+                answer.isSettled = waits && isSettled
+                (answer.records, answer.happened) = (meanwhile.records, meanwhile.happened)
+                if let connection { Self.tell(answer, of: phone, to: connection, number) }
             }
+        case .repeated:
+            phone.finish(begins, until: waits ? { $0.isAnswered(id) } : { _ in true }, within: time) {
+                [weak connection, unowned phone] _, _ in
+                guard let connection else { return }
+                do throws(CommandFailure) {
+                    var answer = try phone.answer(to: id)
+                    // As of the first, where nobody waits.
+                    answer.isSettled = waits && answer.isSettled
+                    Self.tell(answer, isRepeated: true, of: phone, to: connection, number)
+                } catch {
+                    connection.refuse(number, error)
+                }
+            }
+        }
+    }
+
+    /// Answers a command; one that was accepted before as it was answered then.
+    private static func tell(
+        _ answer: GivenAnswer,
+        isRepeated: Bool = false,
+        of phone: LivePhone,
+        to connection: any Client,
+        _ request: Int64?
+    ) {
+        connection.answer(request) { writer in
+            writer.key("command")
+            writer.unsigned(answer.command)
+            if isRepeated {
+                writer.key("repeated")
+                writer.bool(true)
+            }
+            writer.key("phone")
+            writer.string(phone.name)
+            writer.key("at")
+            writer.string(answer.at)
+            writer.key("settled")
+            writer.bool(answer.isSettled)
+            writer.key("decisions")
+            writer.objects(answer.records)
+            writer.key("happened")
+            writer.objects(answer.happened)
         }
     }
 
@@ -429,7 +456,7 @@ extension Daemon {
         }
         let number = request.request
         phone.finish(phone.listen(), until: until, within: limit) {
-            [weak connection, unowned phone] records, cameAbout in
+            [weak connection, unowned phone] meanwhile, cameAbout in
             guard cameAbout else {
                 let failure = CommandFailure(.timeout, "\(phone.name): waited \(Double(limit) / 1e9) s for \(what)")
                 connection?.refuse(number, failure)
@@ -439,9 +466,7 @@ extension Daemon {
                 writer.key("at")
                 writer.string(LogTime.text(phone.tellTime()))
                 writer.key("decisions")
-                writer.openArray()
-                for record in records { writer.encoded(record) }
-                writer.closeArray()
+                writer.objects(meanwhile.records)
             }
         }
     }
@@ -493,9 +518,7 @@ extension Daemon {
         }
         connection.answer(request.request) { writer in
             writer.key("decisions")
-            writer.openArray()
-            for record in records { writer.encoded(record) }
-            writer.closeArray()
+            writer.objects(records)
         }
     }
 
@@ -505,11 +528,9 @@ extension Daemon {
     private func follow(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let isAll = request.value["phone"]?.string == "all"
         let names = isAll ? phones.keys.sorted() : [try booted(request).name]
-        connection.answer(request.request) { writer in
+        connection.answer(request.request, .stream) { writer in
             writer.key("type")
             writer.string("header")
-            writer.key("schema")
-            writer.string("wake.stream/1")
             writer.key("version")
             writer.string(wakebenchVersion)
             writer.key("phones")

@@ -251,7 +251,8 @@ package final class Daemon {
         }
         throw CommandFailure(
             .environment,
-            "\(settings.state): removed or replaced since it is served",
+            in: settings.state,
+            "removed or replaced since it is served",
             hint: "stop the daemon, and start it again"
         )
     }
@@ -263,7 +264,8 @@ package final class Daemon {
         guard known.hasBegun, !PhoneFolder.exists(journal) else { return }
         throw CommandFailure(
             .wrongState,
-            "\(journal): removed since the phone began its run",
+            in: journal,
+            "removed since the phone began its run",
             hint: Self.erasing(known.name)
         )
     }
@@ -393,16 +395,7 @@ package final class Daemon {
             writer.string("row")
             writer.key("phone")
             writer.string(phone)
-            writer.key("at")
-            writer.string(LogTime.text(row.at))
-            writer.key("app")
-            writer.string(row.app)
-            writer.key("what")
-            writer.string(row.event)
-            writer.key("reason")
-            writer.string(row.reason)
-            writer.key("pid")
-            writer.integer(Int64(row.pid))
+            row.write(into: &writer)
         case .move(let move):
             writer.string("state")
             writer.key("phone")

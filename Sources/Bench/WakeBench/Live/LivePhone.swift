@@ -30,15 +30,17 @@ final class LivePhone: BenchObserver {
         var cause: ExitCause?
     }
 
-    /// What somebody waits for, and what was decided meanwhile.
-    fileprivate struct Waiter {
+    /// What somebody waits for, and what came meanwhile.
+    private struct Waiter {
         var token: UInt64
+        /// The last decision before.
+        var since: DecisionID
         var until: (LivePhone) -> Bool
         /// On the monotonic clock in nanoseconds.
         var deadline: Int64
-        var records: [[UInt8]]
-        /// Told the decisions, and whether it came about in time.
-        var done: (_ records: [[UInt8]], _ cameAbout: Bool) -> Void
+        var meanwhile = Meanwhile()
+        /// Told what came meanwhile, and whether it came about in time.
+        var done: (_ meanwhile: Meanwhile, _ cameAbout: Bool) -> Void
     }
 
     let name: String
@@ -57,16 +59,19 @@ final class LivePhone: BenchObserver {
     private let writer: DecisionRecords
     /// What was decided and is not committed yet, with what came with its event; kept where somebody listens.
     private var uncommitted: [(decision: Decision, value: String?)] = []
+    /// What came with events that are to be decided again, by their decisions; kept where somebody listens.
+    private var deferred: [DecisionID: String] = [:]
     /// How apps have moved meanwhile; kept where somebody follows.
     private var moves: [Move] = []
-    /// The commands with an identifier that the journal remembers, by it.
-    private var known: [String: UInt64] = [:]
-    private var knownInOrder: [String] = []
+    /// The commands with an identifier that the journal remembers, and what came of them.
+    private let given: GivenCommands
+    /// The records of the latest decisions, as far as somebody listened.
+    private var recent = RecentRecords()
     /// The last event of each kind, subject and app.
     private var lastEvents: [EventShape: WakeEvent] = [:]
     /// The last decision about each app.
     private(set) var lastDecisions: [AppID: Decision] = [:]
-    private(set) var lastDecision = DecisionID.none
+    var lastDecision: DecisionID { DecisionID(run.bench.router.lastDecision) }
     private var isTurning = false
     /// Whether something was committed in this turn.
     private var hasCommitted = false
@@ -74,7 +79,13 @@ final class LivePhone: BenchObserver {
     var failed: ((CommandFailure) -> Void)?
     /// Hears what happens for good; nil when nobody follows.
     var news: ((News) -> Void)? {
-        didSet { run.follow = news == nil ? nil : { [unowned self] in hear($0) } }
+        didSet { tune() }
+    }
+
+    /// Has the run tell what happens beside decisions as long as somebody listens.
+    private func tune() {
+        guard (run.follow != nil) != isListenedTo else { return }
+        run.follow = isListenedTo ? { [unowned self] in hear($0) } : nil
     }
 
     /// What tells one question about a wake from another.
@@ -113,9 +124,7 @@ final class LivePhone: BenchObserver {
         } catch {
             throw CommandFailure(.internal, error.description)
         }
-        for command in run.journal.recovery?.commands ?? [] where !command.id.isEmpty {
-            remember(command.id, command.number)
-        }
+        given = try GivenCommands(run.journal.recovery?.commands ?? [], in: run.folder)
         run.bench.add(self)
         try run.beginLive()
         target = max(run.reached, run.commandedTo)
@@ -126,6 +135,7 @@ final class LivePhone: BenchObserver {
         }
         soon.handler = { [unowned self] in turn() }
         run.join(air) { [unowned self] in soon.arm(at: MonotonicClock.now()) }
+        tune()
         turn()
     }
 
@@ -137,9 +147,14 @@ final class LivePhone: BenchObserver {
         watch?.cancel()
         soon.disarm()
         failed = nil
-        for waiter in waiters { waiter.done(waiter.records, false) }
+        var failure: CommandFailure?
+        if !suddenly {
+            do throws(CommandFailure) { try closeCommands(isEnd: true) } catch { failure = error }
+        }
+        for waiter in waiters { waiter.done(waiter.meanwhile, false) }
         waiters.removeAll()
         try run.stopLive()
+        if let failure { throw failure }
     }
 
     // MARK: Turns
@@ -153,10 +168,13 @@ final class LivePhone: BenchObserver {
             repeat {
                 try run.loop.runReady()
                 if run.realTime { try turnInRealTime() } else { try turnInVirtualTime() }
+                // What is told has happened for good, and is told to whoever asks again, after a restart too.
+                if !waiters.isEmpty || given.hasOpen { try run.bench.commit() }
                 if hasCommitted {
                     hasCommitted = false
                     try run.requireInPlace()
                 }
+                try closeCommands()
                 serveWaiters()
             } while try run.loop.prepare()
         } catch {
@@ -196,7 +214,8 @@ final class LivePhone: BenchObserver {
     }
 
     private func arm(at due: Int64, for next: Instant) {
-        let deadline = min(next == .distantFuture ? .max : due, waiters.map(\.deadline).min() ?? .max)
+        let wanted = min(waiters.map(\.deadline).min() ?? .max, given.deadline)
+        let deadline = min(next == .distantFuture ? .max : due, wanted)
         if deadline == .max { timer.disarm() } else { timer.arm(at: deadline) }
     }
 
@@ -212,7 +231,7 @@ final class LivePhone: BenchObserver {
 
     // MARK: Listening
 
-    private var isListenedTo: Bool { news != nil || !waiters.isEmpty }
+    private var isListenedTo: Bool { news != nil || !waiters.isEmpty || given.hasOpen }
 
     func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
         if let event = item.input.reported {
@@ -220,11 +239,21 @@ final class LivePhone: BenchObserver {
             if lastEvents[shape] != nil || lastEvents.count < Self.mostEvents { lastEvents[shape] = event }
         }
         for decision in output.decisions where decision.app != .none { lastDecisions[decision.app] = decision }
-        if let last = output.decisions.last { lastDecision = last.id }
-        if isListenedTo {
-            for decision in output.decisions { uncommitted.append((decision, item.value(for: decision))) }
+        // What a journal is read back to was told before.
+        if isListenedTo, !run.bench.replaying {
+            for decision in output.decisions { uncommitted.append((decision, value(of: decision, item))) }
+        } else {
+            deferred.removeAll()
+            if let last = output.decisions.last { recent.forget(through: last.id) }
         }
         if news != nil { gatherMoves(output, at: now) }
+    }
+
+    /// What came with the event of a decision, also where that is decided again, as the logs tell it.
+    private func value(of decision: Decision, _ item: InboxItem) -> String? {
+        let value = item.value(for: decision) ?? deferred.removeValue(forKey: decision.supersedes)
+        if decision.verdict == .defer, let value { deferred[decision.id] = value }
+        return value
     }
 
     private func gatherMoves(_ output: RouterOutput, at now: Instant) {
@@ -259,13 +288,22 @@ final class LivePhone: BenchObserver {
         let records = zip(decisions, writer.records(of: decisions.map { $0.decision })).map { each, record in
             RecordValue.adding(each.value, to: record)
         }
-        for place in waiters.indices { waiters[place].keep(records) }
+        for (each, record) in zip(decisions, records) {
+            recent.add(each.decision.id, record)
+            for place in waiters.indices where each.decision.id > waiters[place].since {
+                waiters[place].meanwhile.add(record: record)
+            }
+        }
         guard let news else { return }
         for (each, record) in zip(decisions, records) { news(.decision(each.decision.id, record)) }
     }
 
     private func hear(_ row: Timeline.Row) {
-        if !row.isDecision { news?(.row(row)) }
+        guard !row.isDecision else { return }
+        news?(.row(row))
+        guard !waiters.isEmpty || given.hasOpen else { return }
+        for place in waiters.indices { waiters[place].meanwhile.add(row) }
+        given.add(row)
     }
 
     private func serveWaiters() {
@@ -277,35 +315,53 @@ final class LivePhone: BenchObserver {
         for waiter in before {
             let cameAbout = waiter.until(self)
             if cameAbout || waiter.deadline <= now {
-                waiter.done(waiter.records, cameAbout)
+                waiter.done(waiter.meanwhile, cameAbout)
             } else {
                 waiters.append(waiter)
             }
         }
+        tune()
     }
 
     /// Keeps what is decided from now on, until ``finish(_:until:within:_:)`` or ``forget(_:)``.
     func listen() -> UInt64 {
         lastToken += 1
-        waiters.append(Waiter(token: lastToken, until: { _ in false }, deadline: .max, records: [], done: { _, _ in }))
+        waiters.append(
+            Waiter(
+                token: lastToken,
+                since: lastDecision,
+                until: { _ in false },
+                deadline: .max,
+                done: { _, _ in }
+            )
+        )
+        tune()
         return lastToken
     }
 
-    func forget(_ token: UInt64) { waiters.removeAll { $0.token == token } }
+    func forget(_ token: UInt64) {
+        waiters.removeAll { $0.token == token }
+        tune()
+    }
 
-    /// Waits until something is so, for so many nanoseconds at most, and tells what was decided since ``listen()``.
+    /// Waits until something is so, for so many nanoseconds at most, and tells what came since ``listen()``.
     func finish(
         _ token: UInt64,
         until isSo: @escaping (LivePhone) -> Bool,
         within limit: Int64,
-        _ done: @escaping ([[UInt8]], Bool) -> Void
+        _ done: @escaping (Meanwhile, Bool) -> Void
     ) {
         guard let place = waiters.firstIndex(where: { $0.token == token }) else { return }
-        let deadline = MonotonicClock.now().addingReportingOverflow(limit)
         waiters[place].until = isSo
-        waiters[place].deadline = deadline.overflow ? .max : deadline.partialValue
+        waiters[place].deadline = Self.deadline(after: limit)
         waiters[place].done = done
         turn()
+    }
+
+    /// On the monotonic clock in nanoseconds.
+    private static func deadline(after limit: Int64) -> Int64 {
+        let deadline = MonotonicClock.now().addingReportingOverflow(limit)
+        return deadline.overflow ? .max : deadline.partialValue
     }
 
     // MARK: Commands
@@ -322,15 +378,22 @@ final class LivePhone: BenchObserver {
     /// - Parameters:
     ///   - command: `{"step": {...}}`, `{"install": {...}}` or `{"advance": NANOSECONDS}`.
     ///   - id: what whoever gives it calls it; empty for none.
+    ///   - limit: for how many nanoseconds what is decided is taken to come of it, unless all is quiet before.
     /// - Throws: ``CommandFailure``; the phone is as before, or cannot go on, where its journal or its logs cannot be written.
-    func accept(_ command: JSONValue, id: String) throws(CommandFailure) -> Acceptance {
-        if let number = known[id] { return .repeated(number) }
+    func accept(_ command: JSONValue, id: String, within limit: Int64) throws(CommandFailure) -> Acceptance {
+        if let number = given.number(of: id) { return .repeated(number) }
         let deed = try deed(of: command)
+        let before = lastDecision
+        let line = JSONValue.object(command.members + [GivenCommands.mark(before)])
+        given.begin(id, after: before, until: Self.deadline(after: limit))
+        tune()
+        var number: UInt64?
+        defer { given.end(id, as: number) }
         do {
             // It happens now, and what was there before it is decided before it.
             if run.realTime { _ = try run.turnInRealTime() }
             try run.bench.run(at: run.reached)
-            try run.carryOut(deed, line: String(decoding: command.encoded, as: UTF8.self), id: id)
+            try run.carryOut(deed, line: String(decoding: line.encoded, as: UTF8.self), id: id)
             try run.bench.run(at: run.reached)
             try run.bench.commit()
         } catch let refusal as SourceFailure {
@@ -342,8 +405,58 @@ final class LivePhone: BenchObserver {
             throw failure
         }
         if case .advance(let instant) = deed { target = max(target, instant) }
-        if !id.isEmpty { remember(id, run.lastCommand) }
+        number = run.lastCommand
         return .accepted(run.lastCommand)
+    }
+
+    /// Ends the answers of commands that nothing more comes of, and writes them down.
+    ///
+    /// - Parameter isEnd: whether nothing more comes of any.
+    private func closeCommands(isEnd: Bool = false) throws(CommandFailure) {
+        guard given.hasOpen else { return }
+        let isQuiet = isQuiet
+        guard isQuiet || isEnd || given.deadline <= MonotonicClock.now() else { return }
+        do { try run.bench.commit() } catch { throw CommandFailure(error) }
+        let bound = isQuiet || isEnd ? Int64.max : MonotonicClock.now()
+        defer { tune() }
+        try given.close(before: bound, at: tellTime(), last: lastDecision, isSettled: isQuiet)
+    }
+
+    /// What came of a command that was accepted under an identifier: so far, where more may come.
+    ///
+    /// - Throws: ``CommandFailure`` with exit code 4 where the logs have it no more.
+    func answer(to id: String) throws(CommandFailure) -> GivenAnswer {
+        var answer = try given.answer(to: id, at: tellTime(), last: lastDecision)
+        if let records = recent.records(after: answer.after, through: answer.through) {
+            answer.records = records
+        } else {
+            let records = try loggedRecords(after: answer.after, through: answer.through)
+            guard let records else { throw given.forgotten(id) }
+            answer.records = records
+        }
+        return answer
+    }
+
+    /// Whether nothing more comes of a command that was accepted under an identifier.
+    func isAnswered(_ id: String) -> Bool { given.isAnswered(id) }
+
+    /// Where the clock stood when nothing more came of such a command; nil before, and for no identifier.
+    func endOfAnswer(to id: String) -> String? { given.end(of: id) }
+
+    /// Reads the records of decisions from the logs; nil where the logs have them no more.
+    private func loggedRecords(
+        after: DecisionID,
+        through: DecisionID
+    ) throws(CommandFailure) -> [[UInt8]]? {
+        guard through > after else { return [] }
+        do throws(ReportError) {
+            try run.recorder.flush()
+            let found = try run.folder.records(after: after, through: through, atMost: Meanwhile.mostRecords)
+            if let found, through == lastDecision { recent.take(found, after: after, through: through) }
+            return found
+        } catch {
+            throw CommandFailure(.environment, error)
+        }
     }
 
     private func deed(of command: JSONValue) throws(CommandFailure) -> Run.LiveDeed {
@@ -366,17 +479,6 @@ final class LivePhone: BenchObserver {
 
     /// A hundred years, in nanoseconds.
     static let latest: Int64 = 3_155_760_000_000_000_000
-
-    private func remember(_ id: String, _ number: UInt64) {
-        known[id] = number
-        knownInOrder.append(id)
-        guard knownInOrder.count > 2 * Self.remembered else { return }
-        for old in knownInOrder.prefix(Self.remembered) { known[old] = nil }
-        knownInOrder.removeFirst(Self.remembered)
-    }
-
-    /// So many identifiers are known at least.
-    private static let remembered = 5_000
 
     // MARK: Apps that join
 
@@ -440,15 +542,6 @@ final class LivePhone: BenchObserver {
     var kinds: [EventKind] {
         let kinds = Set(lastEvents.keys.map(\.kind))
         return EventKind.allCases.filter(kinds.contains)
-    }
-}
-
-extension LivePhone.Waiter {
-    /// The most records that are kept for one that waits.
-    private static let most = 1_000
-
-    fileprivate mutating func keep(_ more: [[UInt8]]) {
-        if records.count < Self.most { records += more.prefix(Self.most - records.count) }
     }
 }
 

@@ -69,12 +69,12 @@ package struct PhoneFolder: Sendable {
         let remedy = "remove it with 'wakebench phone delete \(name)', and make it anew"
         let found: [UInt8]?
         do throws(CommandFailure) { found = try Self.read(settingsFile) } catch {
-            throw CommandFailure(error.code, error.message, hint: remedy)
+            throw CommandFailure(error.code, error.message, hint: remedy, place: error.place)
         }
         guard let text = found else { return nil }
         guard let value = JSONValue(parsing: text), value["name"]?.string != nil, let udid = value["udid"]?.string,
             let scenario = value["scenario"]?.string, let booted = value["booted"]?.bool
-        else { throw CommandFailure(.invalidFile, "\(settingsFile): not what wakebench wrote", hint: remedy) }
+        else { throw CommandFailure(.invalidFile, in: settingsFile, "not what wakebench wrote", hint: remedy) }
         return Settings(
             name: name,
             udid: udid,
@@ -127,21 +127,21 @@ package struct PhoneFolder: Sendable {
 
     /// What to do where something cannot be written.
     private static let remedy = "see to the space and the rights there"
-    /// The most bytes of a file that is read.
-    private static let longestFile = 64 << 20
+    /// The most bytes of a file that is read, unless more may be there.
+    static let longestFile = 64 << 20
 
     /// Whether something is at a path, be it a link that leads nowhere.
     static func exists(_ path: String) -> Bool { FileIdentity(at: path) != nil }
 
     static func remove(_ path: String) throws(CommandFailure) {
         do throws(FolderTree.Failure) { try FolderTree.remove(path) } catch {
-            throw CommandFailure(.environment, "\(error.path): \(error.reason)", hint: remedy)
+            throw CommandFailure(.environment, in: error.path, error.reason, hint: remedy)
         }
     }
 
     static func copy(_ path: String, to other: String) throws(CommandFailure) {
         do throws(FolderTree.Failure) { try FolderTree.copy(path, to: other) } catch {
-            throw CommandFailure(.environment, "\(error.path): \(error.reason)", hint: remedy)
+            throw CommandFailure(.environment, in: error.path, error.reason, hint: remedy)
         }
     }
 
@@ -151,8 +151,10 @@ package struct PhoneFolder: Sendable {
         }
     }
 
-    /// Nil when there is none.
-    static func read(_ path: String) throws(CommandFailure) -> [UInt8]? {
+    /// Nil for a file that is not there.
+    ///
+    /// - Parameter limit: the most bytes that are read.
+    static func read(_ path: String, limit: Int = PhoneFolder.longestFile) throws(CommandFailure) -> [UInt8]? {
         do throws(SystemError) {
             // No pipe in the file's place is waited for.
             let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -160,12 +162,12 @@ package struct PhoneFolder: Sendable {
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while let count = try file.read(into: &buffer), count > 0 {
                 bytes += buffer[..<count]
-                guard bytes.count <= longestFile else { throw SystemError("read", code: EFBIG) }
+                guard bytes.count <= limit else { throw SystemError("read", code: EFBIG) }
             }
             return bytes
         } catch {
             if error.code == ENOENT { return nil }
-            throw CommandFailure(.environment, "\(path): \(error.call): \(error.reason)")
+            throw CommandFailure(.environment, in: path, "\(error.call): \(error.reason)")
         }
     }
 
@@ -178,7 +180,7 @@ package struct PhoneFolder: Sendable {
             try file.sync()
         } catch {
             unsafe unlink(unnamed)
-            throw CommandFailure(.environment, "\(path): \(error.complaint)", hint: remedy)
+            throw CommandFailure(.environment, in: path, error.complaint, hint: remedy)
         }
         try move(unnamed, to: path)
     }

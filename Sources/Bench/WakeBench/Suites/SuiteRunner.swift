@@ -72,9 +72,9 @@ package final class SuiteRunner {
     /// Plays all runs. SIGINT, SIGTERM and SIGHUP interrupt those that go on, which write their reports, and no other begins;
     /// a second one ends them at once.
     ///
-    /// - Returns: what became of each run, in the order of the plan, and whether the suite was interrupted.
+    /// - Returns: what became of each run, in the order of the plan.
     /// - Throws: ``CommandFailure`` with exit code 12 when the kernel gives no descriptors, and 4 for a parent that is none.
-    package func play() throws(CommandFailure) -> (results: SuiteResults, isInterrupted: Bool) {
+    package func play() throws(CommandFailure) -> SuiteResults {
         let (began, beganAt) = (WallClock.now(), MonotonicClock.now())
         try Run.follow(settings.parent)
         do {
@@ -89,7 +89,13 @@ package final class SuiteRunner {
             entry ?? SuiteEntry(notPlayed: runs[place].name, runs[place])
         }
         let took = Instant.Span(nanoseconds: MonotonicClock.now() - beganAt)
-        return (SuiteResults(began: began, took: took, folder: folder, entries: all), interruptions > 0)
+        return SuiteResults(
+            began: began,
+            took: took,
+            folder: folder,
+            entries: all,
+            isInterrupted: interruptions > 0
+        )
     }
 
     private func interrupt() {
@@ -105,7 +111,7 @@ package final class SuiteRunner {
             // What cannot be begun costs the others nothing either.
             do throws(CommandFailure) { try begin(place) } catch {
                 var entry = SuiteEntry(runs[place].name, runs[place], took: 0)
-                entry.fail(error.code, error.line)
+                entry.fail(error.code, RunResults.Fault(error))
                 entries[place] = entry
                 ended(entry)
             }

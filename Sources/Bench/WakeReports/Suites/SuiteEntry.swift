@@ -17,7 +17,7 @@ package struct SuiteEntry: LogRecord, Hashable, Sendable {
 
     /// What the run is called in its suite, and its folder in the suite's.
     package var name: String
-    /// The scenario's file, as it was given.
+    /// The scenario's file, from where the command was given.
     package var scenario: String
     /// The seed that the suite gave it; nil for the scenario's own.
     package var seed: UInt64?
@@ -53,16 +53,18 @@ package struct SuiteEntry: LogRecord, Hashable, Sendable {
         coder.code("results", object: &results)
     }
 
-    /// The expectations that were not met.
-    var missed: [JUnitReport.Case] { results?.cases.filter { $0.failure != nil } ?? [] }
-
-    /// What went wrong, a line each, with its place in the scenario.
-    package var complaints: [String] {
-        let missed = missed.map { each in
-            "\(each.name); \(each.failure ?? "")" + (each.place.isEmpty ? "" : "  [\(each.place)]")
+    /// What went wrong, a line each with its place in the scenario, and what explains it.
+    var failures: [(complaint: String, explanation: String)] {
+        let missed = (results?.cases ?? []).filter { $0.failure != nil }.map { each in
+            let place = each.place.isEmpty ? "" : "  [\(each.place)]"
+            return (complaint: "\(each.name); \(each.failure ?? "")\(place)", explanation: each.details)
         }
-        return fault.map { ["\($0.kind): \($0.message)"] + missed } ?? missed
+        guard let fault else { return missed }
+        return [(complaint: "\(fault.kind): \(fault.message)", explanation: fault.explanation)] + missed
     }
+
+    /// What went wrong, a line each.
+    package var complaints: [String] { failures.map(\.complaint) }
 }
 
 /// What became of a suite: `suite.json` in its folder.
@@ -75,9 +77,17 @@ package struct SuiteResults: LogLine, Hashable, Sendable {
     package var folder: String
     /// In the order in which the runs were to be played.
     package var entries: [SuiteEntry]
+    package var isInterrupted: Bool
 
-    package init(began: Int64, took: Instant.Span, folder: String, entries: [SuiteEntry]) {
+    package init(
+        began: Int64,
+        took: Instant.Span,
+        folder: String,
+        entries: [SuiteEntry],
+        isInterrupted: Bool = false
+    ) {
         (self.began, self.took, self.folder, self.entries) = (began, took, folder, entries)
+        self.isInterrupted = isInterrupted
     }
 
     package static let name = "suite.json"
@@ -87,6 +97,7 @@ package struct SuiteResults: LogLine, Hashable, Sendable {
     package mutating func code(with coder: inout RecordCoder) {
         var isGood = isGood
         coder.code("ok", &isGood)
+        coder.code("interrupted", &isInterrupted)
         coder.code("began", &began)
         coder.code("took_ms", &took)
         coder.code("folder", &folder)
@@ -94,7 +105,7 @@ package struct SuiteResults: LogLine, Hashable, Sendable {
     }
 
     /// Whether each run was played to its end and met what was expected.
-    package var isGood: Bool { entries.allSatisfy { $0.outcome == .passed } }
+    package var isGood: Bool { !isInterrupted && entries.allSatisfy { $0.outcome == .passed } }
 
     package func count(_ outcome: SuiteEntry.Outcome) -> Int { entries.count { $0.outcome == outcome } }
 

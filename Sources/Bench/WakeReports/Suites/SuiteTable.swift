@@ -10,44 +10,39 @@ package enum SuiteTable {
     /// Such as `0.412 s`.
     package static func seconds(_ span: Instant.Span) -> String { "\(JUnitReport.seconds(span)) s" }
 
-    /// The line of a run that is over: how it came out, its name, how long it took, its decisions, and what went wrong first.
+    /// The line of a run that is over: how it came out, its name, how long it took, and its decisions.
     ///
     /// - Parameter width: the characters of the longest name.
     package static func line(_ entry: SuiteEntry, nameWidth width: Int, isColoured: Bool) -> String {
         let word = word(entry.outcome)
         let paint = isColoured ? paint(entry.outcome) : nil
         let padded = { (text: String, width: Int) in text + String(repeating: " ", count: max(0, width - text.count)) }
-        let time = seconds(entry.took)
+        let time = entry.outcome == .notRun ? "-" : seconds(entry.took)
         var line =
             (paint?.on(word) ?? word) + padded("", 11 - word.count) + "  "
             + padded(TerminalText.escaped(entry.name), width)
             + "  " + String(repeating: " ", count: max(0, 10 - time.count)) + time
-        if let results = entry.results { line += "  \(results.decisions) decisions" }
-        let complaints = entry.complaints
-        if let first = complaints.first {
-            line +=
-                "  \(TerminalText.escaped(first))" + (complaints.count > 1 ? " (and \(complaints.count - 1) more)" : "")
+        if let results = entry.results {
+            line += "  \(results.decisions) \(results.decisions == 1 ? "decision" : "decisions")"
         }
         return line
     }
 
-    /// The table of a whole suite, the runs that did not pass with all that went wrong.
-    package static func lines(_ suite: SuiteResults, width: Int?, isColoured: Bool) -> [String] {
-        var rows = [["RESULT", "RUN", "TIME", "DECISIONS", "WHAT FAILED"]]
-        var outcomes: [SuiteEntry.Outcome?] = [nil]
-        for entry in suite.entries {
-            let complaints = entry.complaints
-            let decisions = entry.results.map { "\($0.decisions)" } ?? "-"
-            let time = entry.outcome == .notRun ? "-" : seconds(entry.took)
-            rows.append([word(entry.outcome), entry.name, time, decisions, complaints.first ?? ""])
-            outcomes.append(entry.outcome)
-            for complaint in complaints.dropFirst() {
-                rows.append(["", "", "", "", complaint])
-                outcomes.append(nil)
+    /// The runs that did not pass, each with all that went wrong and what explains it: the nearest decisions, and a command.
+    package static func failures(_ suite: SuiteResults, isColoured: Bool) -> [String] {
+        let entries = suite.entries.filter { $0.outcome != .passed }
+        let width = entries.map(\.name.count).max() ?? 0
+        return entries.flatMap { entry -> [String] in
+            var lines = [line(entry, nameWidth: width, isColoured: isColoured)]
+            // Expectations about one app often have the same to tell.
+            var told: Set<String> = []
+            for (place, failure) in entry.failures.enumerated() {
+                let complaint = "  " + TerminalText.escaped(failure.complaint)
+                if place == 0 { lines[0] += complaint } else { lines.append(complaint) }
+                guard told.insert(failure.explanation).inserted else { continue }
+                lines += failure.explanation.split(separator: "\n").map { "    " + TerminalText.escaped(String($0)) }
             }
-        }
-        return TextTable.lines(rows, width: width) { row, column in
-            isColoured && column == 0 ? outcomes[row].flatMap(paint) : nil
+            return lines
         }
     }
 

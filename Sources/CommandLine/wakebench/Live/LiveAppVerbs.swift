@@ -99,9 +99,10 @@ enum LiveAppVerbs {
             [.init("app", call.arguments.rest[0]), .init("event", call.arguments.rest[1])]
         )
         let records = answer["decisions"]?.array ?? []
-        if !call.printed(answer) { for record in records { print(LiveCall.line(record)) } }
         let verdicts = records.compactMap { $0["verdict"]?.string }.compactMap(Verdict.init(word:))
-        return verdicts.contains(where: \.delivers) ? .done : .expectationFailed
+        let wakes = verdicts.contains(where: \.delivers)
+        if !call.printed(answer, isGood: wakes) { for record in records { print(LiveCall.line(record)) } }
+        return wakes ? .done : .expectationFailed
     }
 
     // MARK: Tasks

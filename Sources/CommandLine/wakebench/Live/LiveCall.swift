@@ -31,7 +31,7 @@ struct LiveCall {
             .value(
                 "--id",
                 "ID",
-                "what to call the command: one with the same is carried out once, however often it is given"
+                "what to call the command: one with the same is carried out once, and has the first answer however often it is given"
             ),
             .value(
                 "--require",
@@ -67,12 +67,20 @@ struct LiveCall {
         try ask(op, [.init("phone", .string(phone))] + members)
     }
 
-    /// Prints the whole answer, where JSON was asked for.
+    /// Prints the whole answer, where JSON was asked for: as one object, with what is wrong in it, if anything is.
     ///
+    /// - Parameters:
+    ///   - isGood: whether the exit code is 0.
+    ///   - failure: what the command ends with in spite of the answer; nil for nothing.
     /// - Returns: whether it was.
-    func printed(_ answer: JSONValue) -> Bool {
+    func printed(_ answer: JSONValue, isGood: Bool = true, _ failure: CommandFailure? = nil) -> Bool {
         guard arguments.has("--json") else { return false }
-        print(String(decoding: answer.encoded, as: UTF8.self))
+        var members = answer.members
+        if let place = members.firstIndex(where: { $0.key == "ok" }) {
+            members[place].value = .bool(isGood && failure == nil)
+        }
+        if let failure { members.append(.init("error", failure.json)) }
+        print(String(decoding: JSONValue.object(members).encoded, as: UTF8.self))
         return true
     }
 
@@ -88,22 +96,40 @@ struct LiveCall {
         let required = try arguments.value("--require").map(Requirement.init)
         let answer = try askPhone("do", members)
         let records = answer["decisions"]?.array ?? []
-        if !printed(answer) { show(answer, records) }
+        let failure = failure(of: answer, records, required)
+        if printed(answer, failure) { return failure?.code ?? .done }
+        show(answer, records)
+        if let failure { throw failure }
+        return .done
+    }
+
+    /// What is wrong with what came of a command; nil for nothing.
+    private func failure(of answer: JSONValue, _ records: [JSONValue], _ required: Requirement?) -> CommandFailure? {
         if let required, !records.contains(where: required.isMet) {
-            throw CommandFailure(
+            return CommandFailure(
                 .verdictMismatch,
                 "nothing was decided as \(required.text)",
-                hint: records.isEmpty ? "nothing was decided" : "see the verdicts above"
+                hint: Self.verdicts(records)
             )
         }
-        guard arguments.has("--no-wait") || answer["settled"]?.bool == true else {
-            throw CommandFailure(
-                .timeout,
-                "accepted, and not settled in time",
-                hint: "give a longer --timeout, or --no-wait"
-            )
+        if arguments.has("--no-wait") || answer["settled"]?.bool == true { return nil }
+        return CommandFailure(
+            .timeout,
+            "accepted, and not settled in time",
+            hint: "give a longer --timeout, or --no-wait"
+        )
+    }
+
+    /// What was decided, each verdict with its reason once.
+    private static func verdicts(_ records: [JSONValue]) -> String {
+        var seen: [String] = []
+        for record in records {
+            let verdict = "\(record["verdict"]?.string ?? "") \(record["reason"]?.string ?? "")"
+            if !seen.contains(verdict) { seen.append(verdict) }
         }
-        return .done
+        let more = seen.count > 5 ? " and \(seen.count - 5) more" : ""
+        return seen.isEmpty
+            ? "nothing at all was decided" : "what was decided is \(seen.prefix(5).joined(separator: ", "))\(more)"
     }
 
     func step(_ members: Members) throws(CommandFailure) -> ExitCode {
@@ -112,12 +138,28 @@ struct LiveCall {
 
     private func show(_ answer: JSONValue, _ records: [JSONValue]) {
         if answer["repeated"]?.bool == true {
-            Output.complain("a command with this --id was accepted before; nothing was done again")
+            Output.complain(
+                "note: a command with this --id was accepted before: this is what came of it; nothing was done again"
+            )
         }
-        for record in records { print(Self.line(record)) }
-        if records.isEmpty, answer["repeated"]?.bool != true {
-            Output.complain("accepted at \(answer["at"]?.string ?? ""); nothing was decided")
-        }
+        let happened = answer["happened"]?.array ?? []
+        // What the user and the phone did comes before what was decided of it at the same instant.
+        var lines: [(at: Instant, line: String)] = []
+        for row in happened { lines.append((Self.instant(row["at"]), Self.line(happened: row))) }
+        for record in records { lines.append((Self.instant(record["t"]), Self.line(record))) }
+        let sorted = lines.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
+        for each in sorted { print(each.element.line) }
+        if lines.isEmpty { print("accepted at \(answer["at"]?.string ?? ""); nothing was decided") }
+    }
+
+    private static func instant(_ time: JSONValue?) -> Instant { time?.string.flatMap(LogTime.instant) ?? .zero }
+
+    /// Something that is no decision in one line, such as the end of a process.
+    private static func line(happened row: JSONValue) -> String {
+        let pid = row["pid"]?.integer ?? 0
+        let reason = row["reason"]?.string.flatMap { $0 == "-" ? nil : $0 }
+        let cells = [row["at"]?.string, row["app"]?.string, row["what"]?.string, reason, pid == 0 ? nil : "pid \(pid)"]
+        return cells.compactMap { $0.map(TerminalText.escaped) }.joined(separator: "  ")
     }
 
     /// A decision in one line.

@@ -32,9 +32,9 @@ extension LiveWorldVerbs {
     private static func payload(_ path: String) throws(CommandFailure) -> JSONValue {
         let data =
             path == "-" ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: path)
-        guard let data else { throw CommandFailure(.notFound, "\(path): cannot be read") }
+        guard let data else { throw CommandFailure(.notFound, in: path, "cannot be read") }
         guard let value = JSONValue(parsing: Array(data)), case .object = value else {
-            throw CommandFailure(.invalidFile, "\(path): not one JSON object", hint: "give {\"aps\": {...}}")
+            throw CommandFailure(.invalidFile, in: path, "not one JSON object", hint: "give {\"aps\": {...}}")
         }
         return value
     }

@@ -40,9 +40,10 @@ enum ServeCommand {
             of: LiveCall.daemonOptions
         ) {
             call throws(CommandFailure) in
-            _ = call.printed(try call.ask("stop"))
+            let answer = try call.ask("stop")
             // It is gone when it says no more.
             while try call.client.nextLine(isDue: true) != nil {}
+            _ = call.printed(answer)
             return .done
         },
     ]
