@@ -284,8 +284,8 @@ let package = Package(
             on: "Bench",
             uses: ["WakeModel", "WakeJSON"],
             tables: [
-                "acts.tsv", "devices.tsv", "energy.tsv", "modes.tsv", "phone.tsv", "rules.tsv", "sources.tsv",
-                "waits.tsv",
+                "acts.tsv", "devices.tsv", "energy.tsv", "losses.tsv", "modes.tsv", "phone.tsv", "remedies.tsv",
+                "rules.tsv", "sources.tsv", "waits.tsv",
             ],
             templates: [
                 "page.html", "page.css", "page-data.js", "page-why.js", "page-rows.js", "page-draw.js", "page-list.js",

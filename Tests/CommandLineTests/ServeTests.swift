@@ -155,8 +155,71 @@ struct ServeTests {
         #expect(try bench("app", "can-wake", "heart", "characteristic-notified").code == 0)
         #expect(try bench("app", "force-quit", "heart").code == 0)
         let answer = try bench("app", "can-wake", "heart", "characteristic-notified")
-        #expect(answer.code == 7 && answer.output.contains("drop  NoRegistration"), "\(answer.output)")
+        #expect(answer.code == 7, "\(answer.errors)")
+        #expect(answer.output.hasPrefix("no: characteristic-notified belt/2A37: deny, ForceQuit\n"), "\(answer.output)")
         #expect(try bench("app", "state", "heart").output == "not-running\n")
+        for words in [["belt/2A37"], ["notified"], ["characteristic-notified", "belt/2A37"], ["notified belt"]] {
+            let same = try bench.run(["app", "can-wake", "com.acme.heart"] + words)
+            #expect(same.code == 7)
+            #expect(same.output.contains("no: characteristic-notified belt/2A37: deny, ForceQuit\n"), "\(same.output)")
+        }
+        expectRefusal(
+            try bench("app", "can-wake", "heart"),
+            code: 2,
+            says: "EVENT is missing",
+            "characteristic-notified"
+        )
+        expectRefusal(try bench("app", "can-wake", "heart", "region-entered"), code: 3, says: "one", "the run has ")
+        let page = try bench("app", "can-wake", "heart", "characteristic-notified", "--json")
+        let object = try JSONSerialization.jsonObject(with: Data(page.output.utf8)) as? [String: Any]
+        #expect(object?["schema"] as? String == "wake.can-wake/1")
+        #expect(object?["ok"] as? Bool == false)
+        let lost = (object?["answers"] as? [[String: Any]])?.first?["lost"] as? [[String: Any]]
+        #expect(lost?.map { $0["by"] as? String } == ["lost-to-force-quit"])
+        // A run folder is asked by the same means.
+        #expect(try bench("phone", "shutdown", "one").code == 0)
+        let later = try bench("can-wake", "heart", "characteristic-notified", "--run", "state/phones/one/run")
+        #expect(later.code == 7, "\(later.errors)")
+        #expect(later.output == answer.output)
+    }
+
+    @Test("A step that reaches nobody, and one that changes nothing, say so in their answers, and why")
+    func silentSteps() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        let unheard = "notify belt 2A37 01: nobody is subscribed (heart has not run yet)"
+        let notified = try bench("ble", "notify", "belt", "2A37", "01")
+        #expect(notified.code == 0, "\(notified.errors)")
+        #expect(notified.output == unheard + "\n")
+        let required = try bench("ble", "notify", "belt", "2A37", "01", "--require", "resume")
+        #expect(required.code == 5)
+        #expect(required.errors.contains(unheard), "\(required.errors)")
+        let nobody = "home heart: nothing changed, as the app does not run (LIFE-1)"
+        #expect(try bench("app", "home", "heart").output == nobody + "\n")
+        let told = try bench.json("app", "home", "heart", "--id", "home")
+        #expect(told["notes"] as? [String] == [nobody])
+        // Each thing is said once.
+        #expect((told["happened"] as? [Any])?.isEmpty == true, "\(told)")
+        func expectTold() throws {
+            var again = try bench.json("app", "home", "heart", "--id", "home")
+            #expect(again.removeValue(forKey: "repeated") as? Bool == true)
+            #expect(again as NSDictionary == told as NSDictionary)
+        }
+        try expectTold()
+        try bench.killAndServeAgain()
+        try expectTold()
+        #expect(try bench("app", "launch", "heart").code == 0)
+        #expect(try bench("time", "advance", "5s").code == 0)
+        let heard = try bench.json("ble", "notify", "belt", "2A37", "01")
+        #expect(heard["notes"] as? [String] == [])
+        #expect(bench.verdicts(heard) == ["foreground-deliver"])
+        #expect(try bench("app", "force-quit", "heart").code == 0)
+        let quit = try bench.json("ble", "notify", "belt", "2A37", "01")
+        #expect(
+            quit["notes"] as? [String] == [
+                "notify belt 2A37 01: nobody is subscribed (heart's link went at its force quit, LAUNCH-2)"
+            ]
+        )
     }
 
     private func object(_ text: String) throws -> [String: Any] {

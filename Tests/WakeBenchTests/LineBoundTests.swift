@@ -162,3 +162,47 @@ struct LineBoundTests {
         #expect(lost.count == 1 && lost.allSatisfy { (Int($0) ?? 0) >= extra }, "\(lost)")
     }
 }
+
+/// A bench that died carries out again what its journal says nothing of.
+@Suite("What came to nothing, and is found again after the bench died")
+struct RepeatedMissTests {
+    @Test("A step that reached nobody is in the log once, though the reason is another after the restart")
+    func reason() throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/repeated-miss-\(UUID())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/outcomes.ndjson"
+        func recorder(_ outcomes: OutcomeLog) -> RunRecorder {
+            let names = NameTable()
+            let decisions = DecisionLog(header: .blank, profile: .ios17, names: names.text)
+            let recorder = RunRecorder(decisions: decisions, outcomes: outcomes, names: names)
+            recorder.add(bundle: "com.example.strap", name: "strap", log: nil)
+            return recorder
+        }
+        func texts() throws -> [String] {
+            try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").compactMap {
+                $0.firstMatch(of: /"note":"([^"]*)"/).map { String($0.output.1) }
+            }
+        }
+        let (early, late) = (Instant(nanoseconds: 1), Instant(nanoseconds: 2))
+        let first = recorder(try OutcomeLog(creating: path))
+        first.miss("notify strap 2A37 01", "nobody is subscribed", of: AppID(0), at: early)
+        first.miss("script of strap: waited 1 s", of: AppID(0), at: early, isReplayed: false)
+        try first.flush()
+        let second = recorder(try OutcomeLog(continuing: path))
+        var said: [String] = []
+        second.follow = { said.append($0.note ?? "") }
+        second.miss("notify strap 2A37 01", "it does not run", of: AppID(0), at: early)
+        second.miss("script of strap: waited 1 s", of: AppID(0), at: late, isReplayed: false)
+        second.miss("notify strap 2A37 01", "it does not run", of: AppID(0), at: late)
+        second.committed()
+        try second.flush()
+        let script = "script of strap: waited 1 s"
+        #expect(
+            try texts() == [
+                "notify strap 2A37 01: nobody is subscribed", script, script, "notify strap 2A37 01: it does not run",
+            ]
+        )
+        #expect(said == ["notify strap 2A37 01: it does not run", script, "notify strap 2A37 01: it does not run"])
+    }
+}

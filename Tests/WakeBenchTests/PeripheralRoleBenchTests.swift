@@ -350,7 +350,7 @@ struct NotifiedValuesTests {
         let refused = log.notes.filter { $0.app == "com.example.strap" }
         #expect(!refused.isEmpty)
         #expect(
-            refused.allSatisfy { $0.text == "cannot notify 2A37 0049: 1000 of its values wait to be sent" },
+            refused.allSatisfy { $0.text == "notify strap 2A37 0049: 1000 of its values wait to be sent" },
             "\(refused.first?.text ?? "")"
         )
     }
@@ -370,9 +370,9 @@ struct NotifiedValuesTests {
         let lines = log.notes.filter { $0.app == "com.example.strap" }
         #expect(
             lines.map(\.text) == [
-                "cannot notify 2A37 0001: it does not run; launch it first",
-                "notifies 2A37 0002, to which nobody is subscribed",
-                "cannot notify 2A37 0003: it is suspended, and runs no code until something wakes it",
+                "notify strap 2A37 0001: it does not run",
+                "notify strap 2A37 0002: nobody is subscribed",
+                "notify strap 2A37 0003: it is suspended",
             ]
         )
         #expect(lines.map(\.at) == [.zero, .seconds(2), .seconds(20)])

@@ -55,7 +55,8 @@ struct PlayedFilesTests {
             let bytes = Array(Self.belt.utf8)
             let failure = CommandFailure(
                 .invalidFile,
-                "\(belt.path): too large to be copied into \(options.out), and no longer what the run played",
+                in: belt.path,
+                "too large to be copied into \(options.out), and no longer what the run played",
                 hint: "bring its \(bytes.count) bytes with the digest \(PlayedFiles.digest(bytes)) back to \(belt.path)"
             )
             #expect(throws: failure) { try PlayedCopies(of: folder) }

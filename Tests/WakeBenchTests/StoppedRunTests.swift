@@ -181,6 +181,30 @@ struct StoppedRunTests {
         }
     }
 
+    @Test("What steps reached nobody is in the log once each, when the run goes on too", arguments: [true, false])
+    func missesOfDeadRun(logs: Bool) throws {
+        let notify = "notify: belt, characteristic: 2A37, value: \"00\""
+        let scenario = Self.locked.replacing("note: belt lost", with: notify)
+        let gatt = "gatt: [{service: 180D, characteristics: [{uuid: 2A37, properties: [notify]}]}]\n"
+        try ScenarioFolder.with(scenario, belt: Self.belt + gatt) { options in
+            func misses(_ out: String) throws -> [String] {
+                try RunLog(folder: out).notes.map(\.text).filter { $0.contains("belt") }
+            }
+            let first = try Run(options)
+            var dead = options
+            first.follow = { row in
+                guard row.event == "lock", let copy = try? copy(options.out, to: "dead", logs: logs) else { return }
+                dead.out = copy
+            }
+            try first.execute()
+            let whole = try misses(options.out)
+            #expect(whole == Array(repeating: "notify belt 2A37 00: belt is out of range", count: 2))
+            try #require(dead.out != options.out)
+            try Run(dead).execute()
+            #expect(try misses(dead.out) == whole)
+        }
+    }
+
     @Test("A note and a range that come again, because nothing was accepted after them, are in the log once")
     func notesAfterLastInput() throws {
         try ScenarioFolder.with(Self.quiet, belt: Self.belt) { options in

@@ -60,6 +60,22 @@ struct RenderingTests {
         #expect(verdicts == ["resume", "deny", "-", "drop", "-"])
     }
 
+    @Test("LIFE-1: an act that changed nothing says so in its row, and notes that repeat one another are one")
+    func findings() throws {
+        var run = try log()
+        run.acts = [
+            Act(event: EventID(7), at: second(14), word: "home", app: "com.acme.heart"),
+            Act(event: EventID(8), at: second(14), word: "lock"),
+        ]
+        run.deeds = [DeedEntry(deed: .foundNoProcess, at: second(14), app: "com.acme.heart", event: EventID(7))]
+        run.notes = [15, 20, 25].map { Note(text: "nobody is subscribed", app: nil, at: second($0)) }
+        let lines = Timeline.text(run).split(separator: "\n").map(String.init)
+        #expect(lines.contains { $0.contains("home: nothing changed, as the app does not run (LIFE-1)") }, "\(lines)")
+        #expect(lines.contains { $0.contains("  lock  ") }, "\(lines)")
+        #expect(lines.filter { $0.contains("nobody is subscribed") }.count == 1, "\(lines)")
+        #expect(lines.last?.contains("nobody is subscribed (x3 over 10s)") == true, "\(lines)")
+    }
+
     @Test("The summary counts verdicts in the order of SYS-4")
     func summary() throws {
         #expect(Timeline.summary(try log()) == "4 decisions: 2 resume, 1 drop, 1 deny")

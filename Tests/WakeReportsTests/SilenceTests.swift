@@ -326,18 +326,25 @@ struct SilenceTests {
         )
     }
 
-    @Test("An event that only the user or the phone made is named by what it was")
+    @Test("An event that only the user or the phone made is named by what it was, and that it changed nothing")
     func act() throws {
         _ = try fixture.run([[fixture.resume(1, at: second(3))]])
         let outcomes = try OutcomeLog(creating: fixture.outcomesPath)
         try outcomes.append(AppEntry(app: app, name: "heart"))
         try outcomes.append(Act(event: EventID(9), at: second(4), word: "lock", origin: "night.yaml:7"))
+        try outcomes.append(Act(event: EventID(10), at: second(5), word: "lock", origin: "night.yaml:8"))
+        try outcomes.append(DeedEntry(deed: .foundItSo, at: second(5), event: EventID(10)))
         try outcomes.flush()
         let log = try RunLog(folder: fixture.folder.path)
         #expect(log.app("heart") == app)
         #expect(
             Why(log, app: app).explanation(event: EventID(9))
                 == "\(app)  no decision about it came of e-000009, the lock at T+00:00:04 [night.yaml:7]"
+        )
+        #expect(
+            Why(log, app: app).explanation(event: EventID(10))
+                == "\(app)  no decision about it came of e-000010, the lock at T+00:00:05 [night.yaml:8]; "
+                + "nothing changed, as it was so already (SYS-1)"
         )
     }
 }

@@ -606,7 +606,7 @@ struct Observer {
             if !runs(Int(app.number)) || !apps[Int(app.number)].managers.contains(number) {
                 fail("a manager that is not there hears of its state")
             }
-        case .command(.bluetooth), .alert, .did, .command(.location), .tell(_, .locationAuthorization): break
+        case .command(.bluetooth), .alert, .did, .lost, .command(.location), .tell(_, .locationAuthorization): break
         case .tell(let app, .taskExpiration(let number, _)):
             if !runs(Int(app.number)) || apps[Int(app.number)].owes[number] == nil {
                 fail("BGT-8: what expires does not run")

@@ -306,8 +306,8 @@ struct RandomWorld {
             guard case .open(let session, _, _) = command else { return }
             accessorySessions.append((asker, session))
             if accessorySessions.count > 32 { accessorySessions.removeFirst(16) }
-        case .kill, .expireTasks, .keep, .discard, .tell, .alert, .did, .refused, .moved, .raise, .command(.location),
-            .command(.audio), .command(.voip):
+        case .kill, .expireTasks, .keep, .discard, .tell, .alert, .did, .lost, .refused, .moved, .raise,
+            .command(.location), .command(.audio), .command(.voip):
             break
         case .command(.notification(let command)): see(command)
         case .command(.transfer(let command)): hand(command)

@@ -98,11 +98,12 @@ def test_a_command_with_an_identifier_is_carried_out_once(phone):
     again = belt.notify("2A37", "0049", id="the only one")
     assert not first.repeated and again.repeated and again.command == first.command
     assert len(first.decided(kind=NOTIFIED, app="pulse.1")) == 1
-    assert (again.at, again.settled, again.decisions, again.happened) == (
+    assert (again.at, again.settled, again.decisions, again.happened, again.notes) == (
         first.at,
         first.settled,
         first.decisions,
         first.happened,
+        first.notes,
     )
     assert phone.advance("1s").decided(kind=NOTIFIED) == []
 

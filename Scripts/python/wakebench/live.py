@@ -64,6 +64,8 @@ class Outcome:
     decisions: Sequence[Decision]
     #: What else happened, a dictionary each with `at`, `app`, `what`, `reason` and `pid`: what was done, ends of processes, notes.
     happened: Sequence[Answer] = ()
+    #: What reached nobody or changed nothing, and why, a line each; none of it is in `happened`.
+    notes: Sequence[str] = ()
 
     def decided(self, **wanted: str) -> list[Decision]:
         """Those decisions with an `app`, `verdict`, `reason`, `kind`, `rule` and `subject`."""
@@ -85,6 +87,7 @@ class Outcome:
             return found[0]
         words = " ".join(wanted.values()) or "a decision"
         said = [f"  {line(each)}" for each in self.decisions[-5:]] or ["  nothing was decided"]
+        said += [f"  {note}" for note in self.notes[:5]]
         raise AssertionError("\n".join([f"{words}: none on {self.phone.name}; instead", *said]))
 
 
@@ -321,6 +324,7 @@ class LivePhone:
             bool(answer.get("repeated")),
             tuple(answer["decisions"]),
             tuple(answer["happened"]),
+            tuple(answer["notes"]),
         )
 
     # What it has

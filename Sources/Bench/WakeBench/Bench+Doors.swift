@@ -13,7 +13,7 @@ extension Bench {
             .tell(let app, _):
             self[app].leavesTheBench
         case .command(let command): isForOutside(command)
-        case .keep, .discard, .raise, .exited, .refused, .moved, .alert, .did: false
+        case .keep, .discard, .raise, .exited, .refused, .moved, .alert, .did, .lost: false
         }
     }
 
@@ -60,7 +60,7 @@ extension Bench {
         case .expireTasks(let app, let tokens): self[app].host.expireTasks(tokens, of: app, at: now)
         case .tell(let app, let notice): self[app].host.tell(notice, to: app, at: now)
         case .command(let command): carryOut(command)
-        case .keep, .discard, .exited, .refused, .moved, .alert, .did, .raise: break
+        case .keep, .discard, .exited, .refused, .moved, .alert, .did, .lost, .raise: break
         }
     }
 

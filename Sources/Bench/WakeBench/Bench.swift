@@ -294,7 +294,7 @@ package final class Bench {
                 if !replaying { raise(event, payload, by: item) }
             case .exited(let record):
                 if replaying { replayed.exits += 1 } else { try ledger.append(record) }
-            case .refused, .moved, .alert, .did: break
+            case .refused, .moved, .alert, .did, .lost: break
             case .thaw, .freeze, .kill, .closeListeners, .callback, .expireTasks, .tell, .command:
                 pending.append(.action(action, event: nil, payload: .none))
             }

@@ -11,6 +11,11 @@ extension Run {
         bench.add(driver)
         recorder.isLocked = { [unowned bench] in bench.router.isLocked }
         bench.add(recorder)
+        setup.notes.recorder = recorder
+        scripted.note = { [recorder, unowned self] text, app, now in
+            // Scripts of apps are not played again while a journal is read back.
+            recorder.miss("script of \(name(of: app)): \(text)", of: app, at: now, isReplayed: false)
+        }
         if let processes { try connect(processes) }
         for area in areas.all { try area.connect(to: self) }
         try hearMemoryStalls()

@@ -23,44 +23,51 @@ extension Run {
         case .phone(let change): bench.submit(.phone(change), origin: origin)
         case .process(let apps, let requests):
             for app in apps { scripted.say(requests, from: AppID(UInt32(app))) }
-        case .note: record(verb, at: now)
-        case .range:
-            try areas.perform(verb, origin, in: scenario, at: now)
-            record(verb, at: now)
+        case .note: break
         default:
             for area in areas.all { area.act(verb, origin, in: self, at: now) }
             try areas.perform(verb, origin, in: scenario, at: now)
-            record(verb, at: now)
         }
+        record(verb, at: now)
     }
 
     /// Refuses a command that would do nothing, where whoever gives it waits for the answer.
     func checkCanAct(_ verb: Verb) throws(SourceFailure) {
         guard case .update(let apps, _, _) = verb else { return }
         for app in apps {
-            guard let reason = silence(of: AppID(UInt32(app))) else { continue }
-            throw SourceFailure(.wrongState, "\(scenario.apps[app].name) cannot notify: \(reason)")
+            guard let (why, remedy) = silence(of: AppID(UInt32(app))) else { continue }
+            throw SourceFailure(.wrongState, "\(scenario.apps[app].name) cannot notify: \(why)\(remedy)")
         }
     }
 
-    /// Why an app says nothing to anybody now; nil for one that runs.
-    private func silence(of app: AppID) -> String? {
+    /// Why an app says nothing to anybody now, and what would have it do so; nil for one that runs.
+    private func silence(of app: AppID) -> (why: String, remedy: String)? {
         switch bench.router.state(of: app) {
-        case .notRunning: "it does not run; launch it first"
-        case .suspended: "it is suspended, and runs no code until something wakes it"
+        case .notRunning: ("it does not run", "; launch it first")
+        case .suspended: ("it is suspended", ", and runs no code until something wakes it")
         case .background, .inactive, .active: nil
         }
     }
 
-    /// Writes down a step that no input speaks of: a note, and a device that left the phone's reach or came back.
+    /// Writes down of a step what no input speaks of: a note, a device that left the phone's reach or came back, and what is
+    /// asked of an app that cannot do it, or that nobody hears.
     func record(_ verb: Verb, at now: Instant) {
         switch verb {
         case .note(let text): recorder.note(step: text, at: now)
         case .range(let devices, let inRange):
             recorder.range(devices.map { scenario.devices[$0].name }, inRange: inRange, at: now)
-        case .update(let apps, let characteristic, let value):
-            for app in apps { record(characteristic, value, notifiedBy: AppID(UInt32(app)), at: now) }
-        default: break
+        default:
+            guard let (apps, step, value) = verb.speakers else { return }
+            for number in apps {
+                let (app, id) = (scenario.apps[number], AppID(UInt32(number)))
+                guard case .scripted = app.form else { continue }
+                let what = "\(step) \(app.name)" + (value.isEmpty ? "" : " \(value)")
+                if let (why, _) = silence(of: id) {
+                    recorder.miss(what, why, of: id, at: now)
+                } else if case .update(_, let characteristic, _) = verb, !isHeard(characteristic, of: id) {
+                    recorder.miss(what, "nobody is subscribed", of: id, at: now)
+                }
+            }
         }
     }
 
@@ -70,13 +77,33 @@ extension Run {
         return bench.router.isSubscribed(toLocal: number, of: app, manager: ScriptedAppHost.peripheralManager)
     }
 
-    /// Writes down that a value of an app reaches nobody, and why.
-    private func record(_ characteristic: String, _ value: [UInt8], notifiedBy app: AppID, at now: Instant) {
-        let what = "\(characteristic) \(value.hexadecimal)"
-        if let reason = silence(of: app) {
-            recorder.note(step: "cannot notify \(what): \(reason)", of: app, at: now)
-        } else if !isHeard(characteristic, of: app) {
-            recorder.note(step: "notifies \(what), to which nobody is subscribed", of: app, at: now)
+    /// Says which steps the end of the run has left out.
+    func noteLeftOut() {
+        guard let until = scenario.until, live == nil, !interrupted, driver.failure == nil else { return }
+        let (steps, rounds) = driver.leftOut
+        guard let first = (steps + rounds).min() else { return }
+        let counts = [(steps.count, ""), (rounds.count, "rounds of ")].filter { $0.0 > 0 }
+        let what = counts.map { "\($0.1)\($0.0) step\($0.0 == 1 ? "" : "s")" }.joined(separator: " and ")
+        let line = scenario.steps[first].line
+        recorder.miss("until: \(DurationText.text(until)) leaves out \(what), the first is line \(line)", at: reached)
+    }
+}
+
+extension Verb {
+    /// The apps that a step has say something themselves, which only one that runs can; what such a step is called, and what it
+    /// has them say, as far as its line tells that.
+    fileprivate var speakers: (apps: [Int], step: String, value: String)? {
+        switch self {
+        case .process(let apps, _): (apps, "measure", "")
+        case .sound(let apps, _): (apps, "sound", "")
+        case .notifications(let apps, .schedule): (apps, "schedule", "")
+        case .notifications(let apps, .cancel): (apps, "cancel", "")
+        case .transfer(let apps, _, _): (apps, "transfer", "")
+        case .submitTask(let apps, _): (apps, "submit", "")
+        case .registerTask(let apps, _): (apps, "register", "")
+        case .update(let apps, let characteristic, let value):
+            (apps, "notify", "\(characteristic) \(value.hexadecimal)")
+        default: nil
         }
     }
 }

@@ -344,6 +344,7 @@ package final class Run {
         try bench.commit()
         noteSilence()
         noteUnnamed()
+        noteLeftOut()
         processes?.host.noteStrays()
         try endTrace()
         // The logs first: a run that has ended is not played on.

@@ -82,6 +82,8 @@ final class RunRecorder: BenchObserver {
     private static let mostUnwritten = 1_024
     /// Whether the router has the phone locked, after the input that is observed.
     var isLocked: () -> Bool = { false }
+    /// What the user, the phone or the system did last, as records call it.
+    private var lastAct = ""
     /// Told of what happened, once it has happened for good; nil when nobody follows.
     var follow: ((Timeline.Row) -> Void)? {
         didSet {
@@ -223,6 +225,9 @@ final class RunRecorder: BenchObserver {
                 case .exited(let record): try exited(record)
                 case .alert(let app, let kind, let subject, _): try alerted(app, kind, subject)
                 case .did(let app, let deed, let subject, let event): try did(deed, app, subject, event)
+                case .lost(let app, let via, let subject, let deed, let event):
+                    restless.insert(Int(app.number))
+                    try did(deed, app, subject, event, via: via)
                 default: break
                 }
             }
@@ -247,9 +252,12 @@ final class RunRecorder: BenchObserver {
     private func heard(_ item: InboxItem) throws(ReportError) {
         switch item.input {
         case .process(let app, .launched): launching[Int(app.number)] = false
+        // A session goes with the last result that is taken.
+        case .process(let app, .took): restless.insert(Int(app.number))
         case .request(let app, let request) where request.mayRegister: restless.insert(Int(app.number))
         case .phone, .clock, .user, .setUp, .terminate, .uninstall, .update, .refuseUpdate:
             guard let (word, app) = Act.word(item.input) else { return }
+            lastAct = word
             if let app { restless.insert(Int(app.number)) } else { disturbAll() }
             if isReplaying { replayedActs += 1 }
             guard !isReplaying || replayedActs > outcomes.held.acts else { return }
@@ -284,6 +292,20 @@ final class RunRecorder: BenchObserver {
         let value = item.value(for: decision) ?? deferred.removeValue(forKey: decision.supersedes)
         if decision.verdict == .defer, let value { deferred[decision.id] = value }
         tell(Timeline.Row(decision, pid: pid, value: value ?? "", names: names.text))
+    }
+
+    /// Has the row of the last act say what became of it, as the run's table does.
+    private func tell(_ finding: DeedEntry, of app: AppID) {
+        guard follow != nil, !isReplaying else { return }
+        let whose = app == .none ? "" : " \(appNames[Int(app.number)])"
+        let row = Timeline.Row(
+            at: now,
+            app: finding.app,
+            what: "\(lastAct): \(finding.text)",
+            note: "\(lastAct)\(whose): \(finding.text)"
+        )
+        let place = rows.lastIndex { $0.event == lastAct && $0.app == row.app && $0.at == row.at }
+        if let place { rows[place] = row } else { rows.append(row) }
     }
 
     private func tellFollower() {
@@ -382,15 +404,30 @@ final class RunRecorder: BenchObserver {
         try outcomes.append(Note(text: what, app: bundle, at: now))
     }
 
-    private func did(_ deed: Deed, _ app: AppID, _ subject: NameID, _ event: EventID) throws(ReportError) {
+    private func did(
+        _ deed: Deed,
+        _ app: AppID,
+        _ subject: NameID,
+        _ event: EventID,
+        via: Registration? = nil
+    ) throws(ReportError) {
         let bundle = app == .none ? nil : bundles[Int(app.number)]
+        let entry = DeedEntry(
+            deed: deed,
+            at: now,
+            app: bundle,
+            subject: names.text(subject),
+            event: event,
+            via: via?.word
+        )
+        // Whoever waits for what comes of a command is answered, whether the log keeps it or not.
+        if deed.tellsOfAct { tell(entry, of: app) }
         // The same when a journal is read back, so that what the file holds is known by its number.
         if app != .none, !isRolled, !deeds[Int(app.number)].admits() {
             if deeds[Int(app.number)].lost == 1 { tellBound(deeds[Int(app.number)], "deeds", of: app) }
             return
         }
-        let entry = DeedEntry(deed: deed, at: now, app: bundle, subject: names.text(subject), event: event)
-        if !deed.row.isEveryday { tell(Timeline.Row(at: now, app: bundle, what: entry.text)) }
+        if !deed.row.isEveryday, !deed.tellsOfAct { tell(Timeline.Row(at: now, app: bundle, what: entry.text)) }
         if isReplaying { replayedDeeds += 1 }
         if !isReplaying || replayedDeeds > outcomes.held.deeds { try outcomes.append(entry) }
     }
@@ -530,14 +567,40 @@ final class RunRecorder: BenchObserver {
         hasNews = true
     }
 
-    /// Writes down the note of a step, which may be about an app, unless the file has it from before the bench died.
-    func note(step text: String, of app: AppID? = nil, at instant: Instant) {
-        let bundle = app.map { bundles[Int($0.number)] }
-        if !outcomes.claim(.note(text, app: bundle)) {
-            keep { () throws(ReportError) in try outcomes.append(Note(text: text, app: bundle, at: instant)) }
-        }
-        tell(Timeline.Row(at: instant, app: bundle, what: text))
+    /// Writes down the note of a step, unless the file has it from before the bench died.
+    func note(step text: String, at instant: Instant) {
+        let isHeld = outcomes.claim(.note(text, app: nil))
+        write(Note(text: text, at: instant), isHeld: isHeld)
+    }
+
+    private func write(_ note: Note, isHeld: Bool, isMiss: Bool = false) {
+        if !isHeld { keep { () throws(ReportError) in try outcomes.append(note) } }
+        tell(Timeline.Row(at: note.at, app: note.app, what: note.text, note: isMiss ? note.text : nil))
         hasNews = true
+    }
+
+    /// Writes down that something reached nobody, or came to nothing, and why, unless the file has it from before the bench died:
+    /// what was done since the last input is done again then.
+    ///
+    /// - Parameters:
+    ///   - what: came to nothing, such as a step; or the whole line.
+    ///   - why: may be another when it is done again, as processes end with the bench.
+    ///   - app: the one that it is about; nil for the whole run.
+    ///   - instant: of the run's clock, when it was found.
+    ///   - isReplayed: whether it is found again while a journal is read back; what is not, and seems so then, is nothing.
+    func miss(
+        _ what: String,
+        _ why: String? = nil,
+        of app: AppID? = nil,
+        at instant: Instant,
+        isReplayed: Bool = true
+    ) {
+        if isReplaying, !isReplayed { return }
+        let text = why.map { "\(what): \($0)" } ?? what
+        let note = Note(text: text, app: app.map { bundles[Int($0.number)] }, at: instant)
+        var isHeld = isReplayed && outcomes.claim(.note(text, app: note.app))
+        if !isHeld, !isReplaying { isHeld = outcomes.claim(note, about: why == nil ? nil : what) }
+        write(note, isHeld: isHeld, isMiss: true)
     }
 
     /// Writes down what went over the network for an app, unless the file has it from before the bench died.

@@ -187,6 +187,23 @@ package final class ScenarioDriver: BenchObserver {
         }
     }
 
+    /// The steps that have not happened, and those that have not as often as they were to, by their places in the scenario.
+    var leftOut: (steps: [Int], rounds: [Int]) {
+        var first: [Int: Int] = [:]
+        for entry in due.entries {
+            first[entry.element.step] = min(first[entry.element.step] ?? .max, entry.element.round)
+        }
+        var (steps, rounds): ([Int], [Int]) = ([], [])
+        for (number, step) in scenario.steps.enumerated() {
+            var isBegun = first[number] != 0 && !waiting.contains { $0.step == number }
+            let isFixed = if case .at = step.trigger { true } else { false }
+            // Any other comes after the one before it, or is looked for from then on.
+            if !isFixed, number > 0, steps.last == number - 1 { isBegun = false }
+            if !isBegun { steps.append(number) } else if first[number] != nil { rounds.append(number) }
+        }
+        return (steps, rounds)
+    }
+
     /// Whether a condition has come true that nothing has acted on yet.
     package var hasWork: Bool { waiting.contains(where: holds) }
 

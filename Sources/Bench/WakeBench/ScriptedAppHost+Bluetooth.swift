@@ -88,6 +88,8 @@ extension ScriptedAppHost {
             if !options(event.peripheral, of: app).contains(.reconnects) { connect(event.peripheral, of: app) }
         case (.bluetoothPoweredOff, _): apps[app]!.connected = [:]
         case (.bluetoothPoweredOn, _): managerState(Self.centralManager, .poweredOn, to: app)
+        case (.notificationStateChanged, .failure(let failure)):
+            note?("subscribe \(names.text(event.subject)) failed: \(failure.message)", app, now)
         case (.servicesDiscovered, .services(let services)):
             for service in services {
                 operate(.discoverCharacteristics(of: service.handle, []), event.peripheral, of: app)

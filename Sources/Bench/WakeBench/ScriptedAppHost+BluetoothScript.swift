@@ -58,6 +58,12 @@ struct PeripheralScript {
     /// Everything is known and subscribed to for the first time.
     private func begins() -> Bool { outstanding == 0 && step == nil }
 
+    /// What the step that is under way has waited for in vain, when its time is over; nil for one that only waits.
+    var awaited: String? {
+        guard case .awaitValues(let uuid, let count, let within?) = action else { return nil }
+        return "waited \(DurationText.words(within)) for \(count) of \(uuid), \(received[uuid, default: 0]) came"
+    }
+
     /// Whether as many values came as the step waits for, which are taken.
     mutating func takesValues() -> Bool {
         guard case .awaitValues(let uuid, let count, _) = action, received[uuid, default: 0] >= count else {
@@ -84,18 +90,39 @@ extension ScriptedAppHost {
             return
         }
         var script = own.scripts[event.peripheral] ?? PeripheralScript(own.script.uses[place])
+        let asked = script.action
         let goesOn = script.hear(event, delivery.payload)
         own.scripts[event.peripheral] = script
-        if goesOn { continueScript(event.peripheral, of: app) }
+        if goesOn, let asked, case .failure(let failure) = delivery.payload {
+            note?("\(Self.text(asked)) of \(names.text(event.peripheral)) failed: \(failure.message)", app, now)
+        }
+        if goesOn { continueScript(event.peripheral, of: app, at: now) }
     }
 
     /// The time that a step had is over.
-    func scriptDue(_ peripheral: NameID, _ turn: Int, of app: AppID) {
-        if apps[app]!.scripts[peripheral]?.turn == turn { continueScript(peripheral, of: app) }
+    func scriptDue(_ peripheral: NameID, _ turn: Int, of app: AppID, at now: Instant) {
+        guard let script = apps[app]!.scripts[peripheral], script.turn == turn else { return }
+        if let awaited = script.awaited { note?(awaited, app, now) }
+        continueScript(peripheral, of: app, at: now)
+    }
+
+    private static func text(_ action: BluetoothCentral.Action) -> String {
+        switch action {
+        case .read(let uuid): "read \(uuid)"
+        case .write(let uuid, let value, _): "write \(uuid) \(value.hexadecimal)"
+        default: "step"
+        }
+    }
+
+    /// A step is left out, as the peripheral does not have what it is about.
+    private func leaveOut(_ action: BluetoothCentral.Action, _ peripheral: NameID, of app: AppID, at instant: Instant) {
+        note?("\(Self.text(action)): \(names.text(peripheral)) has no such characteristic", app, instant)
     }
 
     /// Begins the next step, and those after it that take no time.
-    private func continueScript(_ peripheral: NameID, of app: AppID) {
+    ///
+    /// - Parameter instant: the time, which may be later than when the host was told of something.
+    private func continueScript(_ peripheral: NameID, of app: AppID, at instant: Instant) {
         let own = apps[app]!
         while var script = own.scripts[peripheral] {
             script.goOn()
@@ -110,10 +137,16 @@ extension ScriptedAppHost {
                 if let span { waitForScript(peripheral, script.turn, of: app, at: now.advanced(by: span)) }
                 return
             case .read(let uuid):
-                guard let handle = script.handle(uuid) else { continue }
+                guard let handle = script.handle(uuid) else {
+                    leaveOut(action, peripheral, of: app, at: instant)
+                    continue
+                }
                 return operate(.read(handle), peripheral, of: app)
             case .write(let uuid, let value, let kind):
-                guard let handle = script.handle(uuid) else { continue }
+                guard let handle = script.handle(uuid) else {
+                    leaveOut(action, peripheral, of: app, at: instant)
+                    continue
+                }
                 operate(.write(handle, value, withResponse: kind != .command), peripheral, of: app)
                 // Nothing answers a command.
                 if kind != .command { return }

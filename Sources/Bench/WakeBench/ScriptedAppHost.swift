@@ -60,6 +60,8 @@ package final class ScriptedAppHost: AppHost {
     package var hear: ((AppID, UInt32, AppWord) -> Void)?
     /// What its apps may learn, and whose ends they use; nil where they have none.
     var view: AppView?
+    /// Hears what of an app's script came to nothing, a line each; nil where nobody wants it.
+    var note: ((_ line: String, _ app: AppID, _ at: Instant) -> Void)?
     let names: NameTable
     let profile: Profile
     var apps: [AppID: App] = [:]
@@ -199,17 +201,17 @@ package final class ScriptedAppHost: AppHost {
                 // A frozen process does nothing; it goes on with it once it is thawed.
                 apps[due.app]!.overdue.append(due.errand)
             } else {
-                carryOut(due.errand, of: due.app)
+                carryOut(due.errand, of: due.app, at: now)
             }
         }
     }
 
-    private func carryOut(_ errand: Errand, of app: AppID) {
+    private func carryOut(_ errand: Errand, of app: AppID, at now: Instant) {
         switch errand {
         case .endTask(let token): request(.endTask(token: token), from: app)
         case .returned(let callback): say(app, .report(.returned(callback)))
         case .request(let request): self.request(request, from: app)
-        case .scriptStep(let peripheral, let turn): scriptDue(peripheral, turn, of: app)
+        case .scriptStep(let peripheral, let turn): scriptDue(peripheral, turn, of: app, at: now)
         case .endReaction(.end): request(.done, from: app)
         case .endReaction(.nothing), .endReaction(.hang): break
         case .endReaction(.exit):

@@ -58,7 +58,11 @@ package enum HistorianCSV {
             }
         }
         if let since = locked { table.add("Locked", "bool", since, log.end, "true") }
-        for act in log.acts { table.add("Act", "string", act.at, nil, act.word, act.app ?? act.origin) }
+        let findings = log.findings
+        for act in log.acts {
+            let what = act.word + (findings[act.event].map { ": \($0)" } ?? "")
+            table.add("Act", "string", act.at, nil, what, act.app ?? act.origin)
+        }
         var gone: [String: Instant] = [:]
         for range in log.ranges {
             if !range.inRange { gone[range.device] = gone[range.device] ?? range.at }

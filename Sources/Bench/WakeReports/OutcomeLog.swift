@@ -22,6 +22,8 @@ package final class OutcomeLog {
         package var signposts: [String: HeldSignposts] = [:]
         /// How often it holds each of them.
         package var facts: [Fact: Int] = [:]
+        /// The instant of the latest note.
+        package var lastNote: Instant?
     }
 
     /// A line that a run that goes on would write again, and that no number of a decision tells from others.
@@ -79,7 +81,10 @@ package final class OutcomeLog {
         case TrafficEntry.schema:
             if let entry = TrafficEntry(record) { held.facts[.traffic(entry.number), default: 0] += 1 }
         case Note.schema:
-            if let note = Note(record) { held.facts[.note(note.text, app: note.app), default: 0] += 1 }
+            if let note = Note(record) {
+                held.facts[.note(note.text, app: note.app), default: 0] += 1
+                held.lastNote = max(held.lastNote ?? note.at, note.at)
+            }
         case SignpostEntry.schema:
             if let app = record["app"]?.string { held.signposts[app, default: HeldSignposts()].add(bytes: line.count) }
         case RangeEntry.schema:
@@ -102,6 +107,24 @@ package final class OutcomeLog {
         guard let count = held.facts[fact], count > 0 else { return false }
         held.facts[fact] = count - 1
         return true
+    }
+
+    /// Takes the note that the log held already of something that came to nothing and is found again; false when there is none
+    /// left, or the log had not come as far.
+    ///
+    /// - Parameter what: how its text begins, up to the colon before a reason that may have changed; nil where it has none.
+    package func claim(_ note: Note, about what: String?) -> Bool {
+        guard let last = held.lastNote, note.at <= last else { return false }
+        if claim(.note(note.text, app: note.app)) { return true }
+        guard let what else { return false }
+        let start = what + ": "
+        let others = held.facts.compactMap { (fact, count) -> String? in
+            guard count > 0, case .note(let text, let app) = fact, app == note.app, text.hasPrefix(start) else {
+                return nil
+            }
+            return text
+        }
+        return others.min().map { claim(.note($0, app: note.app)) } ?? false
     }
 
     /// How many bytes of it are in the file.

@@ -262,7 +262,12 @@ struct PageData {
     /// What is told of single instants: when, the app or -1, and the rest.
     private mutating func writeEntries() {
         write("notes", log.notes, \.at, \.app) { [$0.text] }
-        write("acts", log.acts, \.at, \.app) { [$0.word, $0.origin, LogTime.text($0.event)] }
+        // What is found of an app stands with it as a deed.
+        let findings = log.findings
+        write("acts", log.acts, \.at, \.app) { act in
+            let found = act.app == nil ? findings[act.event].map { ": \($0)" } ?? "" : ""
+            return [act.word + found, act.origin, LogTime.text(act.event)]
+        }
         // What an app gets with its bundle is no news.
         write("deeds", log.deeds.filter { $0.at > .zero }, \.at, \.app) { [$0.text] }
         write("exits", log.exits, \.at, { $0.app }) { exit in

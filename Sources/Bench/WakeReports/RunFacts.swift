@@ -96,13 +96,23 @@ package struct DeedEntry: LogLine, Hashable, Sendable {
     package var subject: String
     /// The event that led to it.
     package var event: EventID
+    /// The word of a ``Registration`` that the app has no more, such as `connection`; nil where it lost none.
+    package var via: String?
 
-    package init(deed: Deed, at: Instant, app: String? = nil, subject: String = "", event: EventID = .none) {
+    package init(
+        deed: Deed,
+        at: Instant,
+        app: String? = nil,
+        subject: String = "",
+        event: EventID = .none,
+        via: String? = nil
+    ) {
         self.deed = deed
         self.at = at
         self.app = app
         self.subject = subject
         self.event = event
+        self.via = via
     }
 
     package static let schema = "wake.deed/1"
@@ -116,10 +126,14 @@ package struct DeedEntry: LogLine, Hashable, Sendable {
         coder.need("rule", &rule)
         coder.code("subject", &subject)
         coder.code("event", &event)
+        coder.code("via", ifKnown: &via)
     }
 
     /// One line for people.
-    package var text: String { "\(deed.row.sentence) (\(deed.rule.text))" + (subject.isEmpty ? "" : ": \(subject)") }
+    package var text: String {
+        let about = [via, subject].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: " ")
+        return "\(deed.row.sentence) (\(deed.rule.text))" + (about.isEmpty ? "" : ": \(about)")
+    }
 }
 
 /// What an app is registered for with the system at some instant: `wake.registrations/1`. The last of an app counts.

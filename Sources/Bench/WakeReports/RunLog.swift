@@ -187,6 +187,12 @@ package struct RunLog: Sendable {
         return later
     }
 
+    /// What became of acts that found an app or the phone as they are not meant for, by their events.
+    var findings: [EventID: String] {
+        let told = deeds.filter { $0.deed.tellsOfAct && $0.event != .none }
+        return Dictionary(told.map { ($0.event, $0.text) }) { first, _ in first }
+    }
+
     /// The apps that have decisions, in the order of their first, and then the others.
     package var apps: [String] {
         var seen: Set<String> = []

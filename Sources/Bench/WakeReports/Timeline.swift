@@ -12,6 +12,8 @@ package enum Timeline {
         package var reason: String
         package var pid: Int32 = 0
         package var value = ""
+        /// That something reached nobody or changed nothing, and why, as whoever did it is told; nil for all else.
+        package var note: String?
     }
 
     /// The line of a row while the run goes on: columns of fixed width, which longer cells push aside.
@@ -54,7 +56,7 @@ package enum Timeline {
     private static let foldedIndent = 16
 
     /// A whole run: decisions, what the user and the phone did, ends of processes and notes in order of time, repeats
-    /// folded.
+    /// folded. What changed nothing says so.
     ///
     /// - Parameters:
     ///   - width: the characters of a line of the terminal; nil for rows of any width.
@@ -63,7 +65,11 @@ package enum Timeline {
         // Of one instant what was accepted first comes first; what was decided anew has the number of an event that may be much
         // older, and comes after the acts that let it be. Ends of processes and notes come last.
         var rows: [(at: Instant, event: UInt64, cells: [String])] = []
-        for act in log.acts { rows.append((act.at, act.event.number, cells(act.at, act.app, act.word))) }
+        let findings = log.findings
+        for act in log.acts {
+            let what = act.word + (findings[act.event].map { ": \($0)" } ?? "")
+            rows.append((act.at, act.event.number, cells(act.at, act.app, what)))
+        }
         let acts = Dictionary(log.acts.map { ($0.at, $0.event.number) }, uniquingKeysWith: max)
         for fold in Why.folded(log.decisions) {
             let event = fold.first.event.number
@@ -73,7 +79,9 @@ package enum Timeline {
         for exit in log.exits {
             rows.append((exit.at, .max, cells(exit.at, exit.app, "process ended", exit.cause.word, exit.pid)))
         }
-        for note in log.notes { rows.append((note.at, .max, cells(note.at, note.app, note.text))) }
+        for (note, repeats) in folded(log.notes) {
+            rows.append((note.at, .max, cells(note.at, note.app, note.text + repeats)))
+        }
         let sorted = rows.enumerated().sorted { left, right in
             (left.element.at, left.element.event, left.offset) < (right.element.at, right.element.event, right.offset)
         }
@@ -83,6 +91,24 @@ package enum Timeline {
             isColoured && head[column] == "VERDICT" ? Paint.of(verdict: cells[row][column]) : nil
         }
         return lines.map(\.trimmingTrailingSpaces).joined(separator: "\n")
+    }
+
+    /// The first of notes that repeat one another without another in between, with what is said of the others, such as
+    /// ` (x6 over 15m)`.
+    private static func folded(_ notes: [Note]) -> [(note: Note, repeats: String)] {
+        var folds: [(first: Note, last: Note, count: Int)] = []
+        for note in notes {
+            if let fold = folds.last, fold.first.text == note.text, fold.first.app == note.app {
+                folds[folds.count - 1].last = note
+                folds[folds.count - 1].count += 1
+            } else {
+                folds.append((note, note, 1))
+            }
+        }
+        return folds.map { fold in
+            let span = LogTime.text(fold.last.at.since(fold.first.at))
+            return (fold.first, fold.count == 1 ? "" : " (x\(fold.count) over \(span))")
+        }
     }
 
     /// The cells of a row that is no decision.
@@ -136,8 +162,15 @@ extension String {
 
 extension Timeline.Row {
     /// Something that is no decision: what the user or the phone did, the end of a process, a note.
-    package init(at: Instant, app: String?, what: String, reason: String = "-", pid: Int32 = 0) {
-        self.init(at: at, app: app ?? "-", event: what, verdict: "-", reason: reason, pid: pid)
+    package init(
+        at: Instant,
+        app: String?,
+        what: String,
+        reason: String = "-",
+        pid: Int32 = 0,
+        note: String? = nil
+    ) {
+        self.init(at: at, app: app ?? "-", event: what, verdict: "-", reason: reason, pid: pid, note: note)
     }
 
     /// A decision while the run goes on; `names` gives the text of a name.

@@ -18,7 +18,7 @@ extension Why {
     /// How the app stands at the end of the logs.
     func standing() -> String {
         guard !log.roster.isEmpty || lastMove != nil else { return nothingKnown() }
-        let lines = [headline()] + cost() + reasons() + waits() + lastWords() + nearest()
+        let lines = [headline()] + cost() + reasons() + lost(losses) + waits() + lastWords() + nearest()
         return lines.map(TerminalText.escaped).joined(separator: "\n")
     }
 
@@ -87,10 +87,13 @@ extension Why {
         return "[\(rule.text), \(entry.confidence.word)\(entry.assumed.map { "; assumed: \($0)" } ?? "")]"
     }
 
-    /// What is known beside the decision that is explained, of an app that is asleep at the end of the logs.
+    /// What is known beside the decision that is explained: what the app has lost, and of one that is asleep at the end of the
+    /// logs what else keeps it so.
     func since(_ decision: DecisionRecord?) -> [String] {
-        guard let state = lastMove?.to, state.isAsleep else { return [] }
-        return (reasons(after: decision) + waits()).map(TerminalText.escaped)
+        guard let state = lastMove?.to else { return [] }
+        let lost = lost(losses, beside: decision.map { advice($0) } ?? [])
+        let lines = state.isAsleep ? reasons(after: decision) + lost + waits() : lost
+        return lines.map(TerminalText.escaped)
     }
 
     /// That nothing came from an instant on of which there is no decision, though there are earlier ones.

@@ -25,6 +25,7 @@ package struct Why {
     package enum Question: Hashable, Sendable {
         case reason(Reason)
         case rule(RuleID)
+        case events(EventChoice)
     }
 
     /// Explains how the app stands: by the decision that changed its fate, or, when its process has ended since or nothing was
@@ -36,10 +37,13 @@ package struct Why {
         return text(([explanation(of: told)] + since(told)).joined(separator: "\n"), others: others)
     }
 
-    /// Explains the newest decision that a question is about, with the others as a list; nil when the run has none.
+    /// Explains the newest decision that a question is about, with the others as a list; nil when the run has none. Of one about
+    /// events it says what is known since, too.
     package func explanation(_ question: Question) -> String? {
         guard let (newest, others) = found(question) else { return nil }
-        return text(explanation(of: newest), others: others)
+        var lines = [explanation(of: newest)]
+        if case .events = question { lines += since(newest) }
+        return text(lines.joined(separator: "\n"), others: others)
     }
 
     /// The newest decision that a question is about, and those before it.
@@ -48,6 +52,7 @@ package struct Why {
             switch question {
             case .reason(let reason): decision.reason == reason
             case .rule(let rule): decision.rule == rule || decision.decisive?.rule == rule
+            case .events(let choice): choice.matches(kind: decision.kind, subject: decision.subject)
             }
         }
         return found.popLast().map { ($0, found) }
@@ -70,7 +75,8 @@ package struct Why {
         let none = "\(app)  no decision about it came of \(LogTime.text(event))"
         if let act = log.acts.first(where: { $0.event == event }) {
             let whose = act.app.map { " of \($0)" } ?? ""
-            let text = "\(none), the \(act.word)\(whose) at \(LogTime.shortText(act.at)) [\(act.origin)]"
+            let found = log.findings[event].map { "; \($0)" } ?? ""
+            let text = "\(none), the \(act.word)\(whose) at \(LogTime.shortText(act.at)) [\(act.origin)]\(found)"
             return TerminalText.escaped(text)
         }
         guard let other = log.decisions.first(where: { $0.event == event }) else {
@@ -134,11 +140,17 @@ package struct Why {
     }
 
     private func explanation(of decision: DecisionRecord) -> String {
-        var lines = [headline(of: decision)]
-        lines.append(
-            "  because  \(decision.reason.word)   \(because(decision))   "
-                + Self.ruleText(decision.rule)
-        )
+        var lines = [headline(of: decision)] + reasoning(decision)
+        lines += advice(decision).map { "  try      \($0)" }
+        if decision.app != nil { lines.append("  others   \(others(decision.census))") }
+        return lines.map(TerminalText.escaped).joined(separator: "\n")
+    }
+
+    /// Why it was decided so, and what became of it.
+    func reasoning(_ decision: DecisionRecord) -> [String] {
+        var lines = [
+            "  because  \(decision.reason.word)   \(because(decision))   " + Self.ruleText(decision.rule)
+        ]
         if !decision.checks.isEmpty { lines.append(passed(decision)) }
         if decision.isExempt { lines.append("  debugger exempts the app from limits of time   SYS-5") }
         let set = changes(decision).map { "\($0.setting) \($0.value)" }
@@ -157,9 +169,7 @@ package struct Why {
             )
         }
         if decision.supersedes != .none { lines.append("  replaces \(LogTime.text(decision.supersedes))") }
-        lines += advice(decision).map { "  try      \($0)" }
-        if decision.app != nil { lines.append("  others   \(others(decision.census))") }
-        return lines.map(TerminalText.escaped).joined(separator: "\n")
+        return lines
     }
 
     /// What came with the event of a decision, where its outcome does not tell that; nil for nothing.

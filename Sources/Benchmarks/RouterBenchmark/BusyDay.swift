@@ -154,6 +154,7 @@ struct BusyDay {
             case .callback(let app, let callback, _): answers.append(.process(app, .returned(callback)))
             case .thaw, .kill, .closeListeners, .expireTasks, .deliver, .keep, .discard, .tell, .command, .refused,
                 .alert, .did,
+                .lost,
                 .exited,
                 .moved,
                 .raise:

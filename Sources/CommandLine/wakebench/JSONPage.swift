@@ -1,5 +1,5 @@
-import Foundation
 import WakeBench
+import WakeReports
 
 extension Arguments.Option {
     /// Of a verb that says the same for programs.
@@ -9,10 +9,7 @@ extension Arguments.Option {
 extension Output {
     /// What a page for programs says, as one JSON object: keys in small letters with underscores, in the order of the alphabet.
     static func json(page: some Encodable) throws(CommandFailure) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        do { return String(decoding: try encoder.encode(page), as: UTF8.self) } catch {
+        do { return String(decoding: try PageText.json(page), as: UTF8.self) } catch {
             throw CommandFailure(.internal, "the page cannot be written as JSON (\(error))")
         }
     }

@@ -105,15 +105,16 @@ enum WakebenchProgram {
         RecordCommand.radio, RecordCommand.receivers, RecordCommand.serialPorts, RecordCommand.calls,
         Verb(
             "why",
-            "APP [REASON|RULE]",
-            "say why an app was woken, or was not; a reason or a rule chooses among decisions",
+            "APP [REASON|RULE|EVENT] [SUBJECT]",
+            "say why an app was woken, or was not; a reason, a rule or an event chooses among decisions",
             WhyCommand.run,
             options: WhyCommand.options
         ),
         Verb(
             "can-wake",
-            "APP EVENT",
-            "say whether an app would wake if an event of a run came again at its end, and what would change the answer",
+            "APP [EVENT] [SUBJECT]",
+            "say whether an app would wake if an event of a run came again at its end, and what would change the answer; "
+                + "without EVENT which kinds there were",
             CanWakeCommand.run,
             options: CanWakeCommand.options
         ),

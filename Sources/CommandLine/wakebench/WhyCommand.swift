@@ -15,20 +15,21 @@ enum WhyCommand {
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
-        guard (1...2).contains(arguments.rest.count) else {
+        guard (1...3).contains(arguments.rest.count) else {
             throw CommandFailure(
                 .usage,
                 arguments.rest.isEmpty ? "APP is missing" : "too many words",
                 hint: "see --help"
             )
         }
+        let asked = Array(arguments.rest.dropFirst())
         let folder = try RunPlace.folder(arguments)
         let event = try arguments.value("--event").map { (text) throws(CommandFailure) in try self.event(text) }
         let since = try arguments.value("--since").map { (text) throws(CommandFailure) in try span(text) }
         let log = try read(folder)
         let app = try app(arguments.rest[0], in: log, folder)
         let why = Why(log, app: app, width: Terminal.width)
-        let question = try arguments.rest.count == 2 ? question(arguments.rest[1]) : nil
+        let question = try asked.isEmpty ? nil : question(asked, app, log)
         let answer: (text: String, page: WhyPage)
         if let since {
             answer = (why.table(since: since), why.page(since: since))
@@ -39,7 +40,7 @@ enum WhyCommand {
             answer = (text, page)
         } else if let question {
             guard let text = why.explanation(question), let page = why.page(question) else {
-                throw undecided(arguments.rest[1], app, log)
+                throw undecided(asked.joined(separator: " "), app, log)
             }
             answer = (text, page)
         } else {
@@ -84,17 +85,25 @@ enum WhyCommand {
         return CommandFailure(.notFound, "no event \(LogTime.text(event)) in \(folder)", hint: range)
     }
 
-    /// What a reason or a rule asks for.
-    private static func question(_ word: String) throws(CommandFailure) -> Why.Question {
+    /// What a reason, a rule or an event asks for.
+    private static func question(
+        _ words: [String],
+        _ app: String,
+        _ log: RunLog
+    ) throws(CommandFailure) -> Why.Question {
+        let word = words.joined(separator: " ")
         if let reason = Reason.allCases.first(where: { $0.word.lowercased() == word.lowercased() }) {
             return .reason(reason)
         }
         if let rule = RuleID(text: word.uppercased()) { return .rule(rule) }
-        let near = Suggestion.nearest(to: word, among: Reason.allCases.map(\.word) + RuleID.allCases.map(\.text))
+        let known = log.decisions.filter { $0.app == app }.map { (kind: $0.kind, subject: $0.subject) }
+        if let choice = try? EventChoice(words, among: known) { return .events(choice) }
+        let reasons = Reason.allCases.map(\.word) + RuleID.allCases.map(\.text)
+        let near = Suggestion.nearest(to: word, among: reasons + EventKind.allCases.map(\.word))
         throw CommandFailure(
             .notFound,
-            "no reason or rule \(word)",
-            hint: near.map { "did you mean \($0)?" } ?? "'wakebench rules --reasons' lists them"
+            "no reason, rule or event \(word)",
+            hint: near.map { "did you mean \($0)?" } ?? "'wakebench rules --reasons' lists reasons and rules"
         )
     }
 

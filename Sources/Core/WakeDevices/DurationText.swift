@@ -27,6 +27,13 @@ package enum DurationText {
         return text.isEmpty ? "0" : text
     }
 
+    /// The same for people: `10 s` where it is less than a minute of whole seconds.
+    package static func words(_ span: Instant.Span) -> String {
+        let second: Int64 = 1_000_000_000
+        let isFew = span.nanoseconds % second == 0 && span.nanoseconds < 60 * second
+        return isFew ? "\(span.nanoseconds / second) s" : text(span)
+    }
+
     /// The time a text says; nil when it says none or one longer than ``longest``.
     package static func span(_ text: String) -> Instant.Span? {
         if text == "0" { return .zero }

@@ -41,6 +41,8 @@ package enum Action: Hashable, Sendable {
     indirect case raise(WakeEvent, EventPayload)
     /// The router did something by a rule that is no verdict; recorded. The event is the one that led to it, if any.
     case did(AppID, Deed, subject: NameID = .none, EventID = .none)
+    /// An app is not registered any more for what it was, and by what; recorded. The event is the one that led to it, if any.
+    case lost(AppID, Registration, subject: NameID, Deed, EventID)
     /// A request that changed nothing; recorded (TASK-6).
     case refused(AppID, RequestFault)
     /// A process ended (LIFE-10).

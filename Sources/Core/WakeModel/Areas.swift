@@ -10,6 +10,16 @@ public enum Source: UInt8, Worded, Sendable {
     package var word: String { Self.words[Int(rawValue)] }
 }
 
+extension Source {
+    /// Whether what apps are registered for with it goes with a force quit, so that its events find nobody after it (LAUNCH-2).
+    package var endsWithForceQuit: Bool {
+        switch self {
+        case .bluetooth, .accessory, .audio, .voip: true
+        case .location, .push, .transfer, .task, .notification, .system: false
+        }
+    }
+}
+
 /// What made an app interested in an event.
 public enum Registration: UInt8, Worded, Codable, Sendable {
     case none
@@ -197,6 +207,28 @@ package enum AppRequest: Hashable, Codable, Sendable {
     /// What is measured of its process (MEM-3, CPU-1, RESP-1 to RESP-4).
     case measured(ProcessMeasure)
     case asked(TimeQuestion)
+}
+
+extension AppRequest {
+    /// Whether an app may be registered for less by it.
+    package var mayLetGo: Bool {
+        switch self {
+        case .releaseManager, .stopScan, .watchConnections: true
+        case .peripheralManager(_, .release), .peripheralManager(_, .removeService),
+            .peripheralManager(_, .removeAllServices):
+            true
+        case .location(_, .release), .location(_, .stopUpdating), .location(_, .stopSignificant),
+            .location(_, .stopVisits), .location(_, .stopMonitoring):
+            true
+        case .audio(.deactivate), .audio(.stop): true
+        case .accessory(_, .unregister), .accessory(_, .close): true
+        case .voip(.unwatch), .voip(.clearKeepAlive): true
+        case .transfer(_, .invalidate): true
+        case .push(.unregister), .push(.unregisterCalls): true
+        case .backgroundTask(.cancel), .backgroundTask(.cancelAll), .backgroundTask(.setFetchInterval): true
+        default: false
+        }
+    }
 }
 
 /// What happens to the phone itself (SYS-1).

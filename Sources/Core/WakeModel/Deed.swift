@@ -207,4 +207,43 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case submittedByExtension
     /// A request was refused, as Background App Refresh is off (PWR-3).
     case refusedWithoutRefresh
+    /// Something that the app was registered for went with its process, as its manager has no restore identifier (BTC-6).
+    case lostWithoutRestoreIdentifier
+    /// What the app published went with its process, as its peripheral manager has no restore identifier (BTP-4).
+    case lostUnpreserved
+    /// Something that the app was registered for went with a force quit (LAUNCH-2).
+    case lostToForceQuit
+    /// It went with a restart of the phone (BTC-8).
+    case lostToReboot
+    /// It went when Bluetooth went off (BTC-10).
+    case lostToRadio
+    /// It went with the app, which was uninstalled (SYS-2).
+    case lostToUninstall
+    /// It went with the app's process (LIFE-10).
+    case lostWithProcess
+    /// It went with the link to the peripheral (BTC-11).
+    case lostWithLink
+    /// The app gave it up itself (BT-1).
+    case unregistered
+    /// What was done to the app changed nothing, as it does not run (LIFE-1).
+    case foundNoProcess
+    /// What was done to the app changed nothing, as it is not installed (SYS-2).
+    case foundNotInstalled
+    /// What was done to the app changed nothing, as it is not in the foreground (LIFE-1).
+    case foundElsewhere
+    /// What was done changed nothing, as the phone is off (SYS-1).
+    case foundPhoneOff
+    /// What was done changed nothing, as it was so already (SYS-1).
+    case foundItSo
+    /// The user force-quit an app that did not run: it is barred all the same (LAUNCH-2).
+    case barredWithoutProcess
+
+    /// Whether it says what became of something that the user, the phone or the system did: its event is that act.
+    package var tellsOfAct: Bool {
+        switch self {
+        case .foundNoProcess, .foundNotInstalled, .foundElsewhere, .foundPhoneOff, .foundItSo, .barredWithoutProcess:
+            true
+        default: false
+        }
+    }
 }

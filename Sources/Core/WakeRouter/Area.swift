@@ -28,6 +28,10 @@ protocol Area {
     mutating func restore()
     /// All that an app is registered for.
     static func registrations(of app: AppID, _ router: Router) -> [KeptRegistration]
+    /// What took what an app was registered for, where it went with the app's process.
+    ///
+    /// - Parameter cause: what ended the process so that more goes with it than with any end; nil for any end.
+    static func taker(of via: Registration, ending cause: Deed?, _ router: Router) -> Deed
 
     // MARK: Deciding
 
@@ -204,6 +208,9 @@ extension Area {
     var isConsistent: Bool { true }
     static func isConsistent(_ interest: Interest, _ router: Router) -> Bool { true }
     mutating func restore() {}
+    static func taker(of via: Registration, ending cause: Deed?, _ router: Router) -> Deed {
+        cause == .lostToUninstall ? .lostToUninstall : .lostWithProcess
+    }
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID { .launch6 }
     @inline(__always)
     static func observe(_ interest: Interest, in snapshot: inout AppSnapshot, of router: inout Router) {

@@ -4,6 +4,7 @@ extension Router {
     // MARK: The user
 
     mutating func user(_ action: UserAction, _ app: AppID, id: EventID) {
+        if let deed = lack(of: action, app) { act(.did(app, deed, id)) }
         switch action {
         case .launch: bringForward(app, id: id)
         case .home: sendAway(app)
@@ -20,6 +21,28 @@ extension Router {
         case .attachDebugger: debug(app, by: .attached)
         case .attachExemptingDebugger: debug(app, by: .exempting)
         case .detachDebugger: debug(app, by: .none)
+        }
+    }
+
+    /// What is said of an action of the user that finds an app as it is not meant for; nil where it does what it says.
+    private func lack(of action: UserAction, _ app: AppID) -> Deed? {
+        let state = apps[app].state
+        switch action {
+        case .launch: return apps[app].stage == .active ? .foundItSo : nil
+        case .forceQuit:
+            if apps[app].hasProcess { return nil }
+            return profile.forceQuitBars ? .barredWithoutProcess : .foundNoProcess
+        case .home, .interrupt, .resumeActive:
+            switch state {
+            case .notRunning: return .foundNoProcess
+            // The user may have asked for it again while it was ending.
+            case .background, .suspended: return apps[app].relaunch == nil ? .foundElsewhere : nil
+            case .inactive: return action == .interrupt ? .foundItSo : nil
+            case .active: return action == .resumeActive ? .foundItSo : nil
+            }
+        case .allowAlways, .keepWhenInUse, .allowRefresh, .refuseRefresh, .attachDebugger, .attachExemptingDebugger,
+            .detachDebugger:
+            return nil
         }
     }
 
@@ -137,7 +160,11 @@ extension Router {
         apps[app].snapshot.forceQuit = true
         apps[app].snapshot.forceQuitAt = now
         apps[app].snapshot.forceQuitBy = id
-        if !apps[app].hasProcess, isBarred(app) { tell(.barred, of: app) }
+        if !apps[app].hasProcess, isBarred(app) {
+            let held = registrations(of: app)
+            tell(.barred, of: app)
+            tellLost(held, of: app, to: .lostToForceQuit, by: id)
+        }
         terminate(app, cause: .userForceQuit, code: 0, by: id)
     }
 

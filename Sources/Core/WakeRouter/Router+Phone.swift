@@ -17,7 +17,11 @@ extension Router {
     mutating func phone(_ change: PhoneChange, id: EventID) {
         let before = conditions
         // What is shut down can only be started.
-        guard !before.contains(.shutDown) || change == .boot else { return }
+        guard !before.contains(.shutDown) || change == .boot else {
+            act(.did(.none, .foundPhoneOff, id))
+            return
+        }
+        if isSo(change) { act(.did(.none, .foundItSo, id)) }
         conditions = before.after(change)
         switch change {
         case .lock: setLocked(true)
@@ -46,6 +50,20 @@ extension Router {
         if conditions != before { tell(.conditionsChanged(from: before)) }
     }
 
+    /// Whether the phone is already as a change would have it, so far as that is one of two.
+    private func isSo(_ change: PhoneChange) -> Bool {
+        guard conditions.after(change) == conditions else { return false }
+        return switch change {
+        case .lock: isLocked
+        case .unlock: !isLocked && unlockedSinceBoot
+        case .boot: !conditions.contains(.shutDown)
+        case .chargerConnected, .chargerDisconnected, .wifiJoined, .wifiLeft, .cellularOn, .cellularOff,
+            .lowPowerModeOn, .lowPowerModeOff, .backgroundRefreshOn, .backgroundRefreshOff, .displayOff:
+            true
+        default: false
+        }
+    }
+
     private mutating func setLocked(_ locked: Bool) {
         isLocked = locked
         tell(.lockChanged)
@@ -65,7 +83,7 @@ extension Router {
         if unlockedSinceBoot { unlockedAt = now }
         tell(.rebooting)
         for app in everyApp where apps[app].installed {
-            endForGood(app, by: id)
+            endForGood(app, by: id, taking: .lostToReboot)
             apps[app].snapshot.rebootedSince = true
             if profile.rebootLiftsForceQuit, apps[app].snapshot.forceQuit {
                 apps[app].snapshot.forceQuit = false
@@ -85,11 +103,11 @@ extension Router {
     }
 
     /// Ends an app with all that it waits for, so that nothing brings it back at once.
-    mutating func endForGood(_ app: AppID, by id: EventID) {
+    mutating func endForGood(_ app: AppID, by id: EventID, taking taker: Deed) {
         dropHeld(of: app)
         dropKept(of: app)
         apps[app].relaunch = nil
-        if apps[app].hasProcess { end(app, cause: .system, code: 0, by: id) }
+        if apps[app].hasProcess { end(app, cause: .system, code: 0, by: id, taking: taker) }
     }
 
     /// Every process died with the bench. What was waited for is asked of the radio again (SYS-2); connections that were

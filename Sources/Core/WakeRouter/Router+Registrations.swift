@@ -17,4 +17,58 @@ extension Router {
         askAreas { kept += $0.registrations(of: app, self) }
         return kept
     }
+
+    /// What would be said to an event that nobody is registered for of an app that the user force-quit: the bar, which took
+    /// what the app was registered for (LAUNCH-2). Nothing for an app that runs, or is not barred, and where a force quit takes
+    /// nothing.
+    package mutating func refuseBarred(
+        _ event: WakeEvent,
+        for app: AppID,
+        at now: Instant,
+        into output: inout RouterOutput
+    ) {
+        guard isInstalled(app), isBarred(app), !apps[app].hasProcess, event.kind.source.endsWithForceQuit else {
+            return
+        }
+        swap(&self.output, &output)
+        self.now = max(self.now, now)
+        var snapshot = apps[app].snapshot
+        observePhone(&snapshot)
+        var checks = CheckResults(ofLaunching: snapshot, by: constants)
+        checks[.anyoneRegistered] = .fail
+        let ruling = Ruling(.deny, .forceQuit, wouldHave: .drop)
+        _ = record(event, app: app, ruling, checks: checks, supersedes: .none, snapshot: snapshot)
+        swap(&self.output, &output)
+    }
+
+    /// Says of all that an app was registered for, and is no more, what took it.
+    ///
+    /// - Parameter held: what ``registrations(of:)`` gave before.
+    mutating func tellLost(_ held: [KeptRegistration], of app: AppID, to taker: Deed, by event: EventID = .none) {
+        for one in lost(of: app, since: held) { act(.lost(app, one.via, subject: one.subject, taker, event)) }
+    }
+
+    /// Says of all that an app was registered for, and is no more, that it went with its process, by the rule of its area.
+    ///
+    /// - Parameter cause: what ended the process so that more goes with it than with any end; nil for any end.
+    mutating func tellEnded(_ held: [KeptRegistration], of app: AppID, by cause: Deed?, _ event: EventID) {
+        for one in lost(of: app, since: held) {
+            let taker = area(of: one.via.source).taker(of: one.via, ending: cause, self)
+            act(.lost(app, one.via, subject: one.subject, taker, event))
+        }
+    }
+
+    private func lost(of app: AppID, since held: [KeptRegistration]) -> [KeptRegistration] {
+        guard !held.isEmpty else { return [] }
+        let kept = registrations(of: app)
+        return held.filter { one in !kept.contains { $0.isSame(as: one) } }
+    }
+}
+
+extension KeptRegistration {
+    /// Whether both are for the same: a link that is up is what the request for it was for.
+    fileprivate func isSame(as other: KeptRegistration) -> Bool {
+        let links: [Registration] = [.connection, .pendingConnect]
+        return subject == other.subject && (via == other.via || links.contains(via) && links.contains(other.via))
+    }
 }

@@ -14,11 +14,13 @@ extension Router {
         case .done:
             if apps[app].finishWake(at: now, by: constants) { settle(app) }
         default:
+            let held = request.mayLetGo ? registrations(of: app) : []
             var isPerformed = false
             eachArea { area, router in
                 isPerformed = isPerformed || area.perform(request, from: app, in: &router)
             }
             precondition(isPerformed, "no area knows the request \(request)")
+            tellLost(held, of: app, to: .unregistered)
         }
     }
 

@@ -159,21 +159,22 @@ package struct Router {
         case .install(let app, let manifest): install(app, manifest)
         case .uninstall(let app): uninstall(app, id: id)
         case .update(let app, let manifest):
-            guard isInstalled(app), !conditions.contains(.shutDown) else { return }
+            guard finds(app, by: id) else { return }
             install(app, manifest)
             terminate(app, cause: .update, pressure: .normal, code: 0, by: id)
         case .refuseUpdate(let app, let key):
-            guard isInstalled(app), !conditions.contains(.shutDown) else { return }
+            guard finds(app, by: id) else { return }
             act(.did(app, .refusedBundle, subject: key, id))
         case .user(let app, let action):
-            guard isInstalled(app), !conditions.contains(.shutDown) else { return }
+            guard finds(app, by: id) else { return }
             user(action, app, id: id)
             reschedule(app)
         case .setUp(let app, let peripheral):
-            guard isInstalled(app), !conditions.contains(.shutDown) else { return }
+            guard finds(app, by: id) else { return }
             setUp(peripheral, for: app)
         case .terminate(let app, let cause, let pressure):
-            guard isInstalled(app) else { return }
+            guard finds(app, by: id, whenOff: true) else { return }
+            if !apps[app].hasProcess { act(.did(app, .foundNoProcess, id)) }
             terminate(app, cause: cause, pressure: pressure, code: 0, by: id)
             reschedule(app)
         case .request(let app, let request):
@@ -200,6 +201,16 @@ package struct Router {
         case .benchRestarted:
             benchRestarted(id: id)
         }
+    }
+
+    /// Whether what somebody does to an app finds it; where it does not, it is said that nothing changed.
+    ///
+    /// - Parameter whenOff: whether it also comes to something while the phone is off.
+    private mutating func finds(_ app: AppID, by id: EventID, whenOff: Bool = false) -> Bool {
+        let isOff = conditions.contains(.shutDown) && !whenOff
+        if isInstalled(app), !isOff { return true }
+        act(.did(app, isInstalled(app) ? .foundPhoneOff : .foundNotInstalled, id))
+        return false
     }
 
     private mutating func fireDeadlines() {
@@ -266,10 +277,12 @@ package struct Router {
     }
 
     private mutating func uninstall(_ app: AppID, id: EventID) {
-        guard isInstalled(app) else { return }
-        endForGood(app, by: id)
+        guard finds(app, by: id, whenOff: true) else { return }
+        endForGood(app, by: id, taking: .lostToUninstall)
+        let held = registrations(of: app)
         tell(.uninstalled, of: app)
         apps[app].installed = false
+        tellLost(held, of: app, to: .lostToUninstall, by: id)
         reschedule(app)
     }
 
@@ -286,7 +299,17 @@ package struct Router {
     }
 
     /// The process is gone: its exit record is written, and what it held for itself goes with it (LIFE-10).
-    mutating func end(_ app: AppID, cause: ExitCause, code: Int64, by event: EventID, alreadyGone: Bool = false) {
+    ///
+    /// - Parameter taker: what takes more from the app than any end of its process does; nil for any end.
+    mutating func end(
+        _ app: AppID,
+        cause: ExitCause,
+        code: Int64,
+        by event: EventID,
+        alreadyGone: Bool = false,
+        taking taker: Deed? = nil
+    ) {
+        let held = registrations(of: app)
         let before = apps[app].state
         if !alreadyGone && cause != .bench { act(.kill(app)) }
         enter(.notRunning, app)
@@ -314,6 +337,7 @@ package struct Router {
         // What came while the process was ending is still decided for what the app held.
         decideHeld(of: app)
         if isBarred { tell(.barred, of: app) }
+        tellEnded(held, of: app, by: taker ?? (isBarred ? .lostToForceQuit : nil), event)
         launchAfterEnd(app)
         tell(.gone(cause, code: code), of: app)
     }

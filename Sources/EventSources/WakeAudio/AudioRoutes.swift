@@ -29,6 +29,9 @@ package struct AudioRoutes {
         plugged.last { devices[$0].device.input != nil }.map { devices[$0].device.hears } ?? .silence
     }
 
+    /// Whether a device is plugged in; false for one that is none of these.
+    package func isPlugged(_ name: String) -> Bool { plugged.contains { devices[$0].name == name } }
+
     /// Plugs a device in or out. The route before, when it is another now.
     ///
     /// - Throws: ``SourceFailure`` when there is no such device.

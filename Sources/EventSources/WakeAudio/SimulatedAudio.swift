@@ -43,6 +43,9 @@ package final class SimulatedAudio: StreamedAudio {
 
     package override var route: AudioRoute { routes.route }
 
+    /// Whether a device is plugged in.
+    package func isPlugged(_ device: String) -> Bool { routes.isPlugged(device) }
+
     /// What a snapshot holds of it: streams end with the processes that have them.
     package func code(with coder: inout SnapshotCoder) throws(EncodingFault) { try routes.code(with: &coder) }
 

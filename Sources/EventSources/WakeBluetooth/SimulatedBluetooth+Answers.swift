@@ -47,7 +47,11 @@ extension SimulatedBluetooth {
         case .set(let place, let value): characteristics[first + place].value = value
         case .send(let place, let value, _, let line):
             characteristics[first + place].value = value
-            guard reachable(first + place) else { return }
+            guard reachable(first + place) else {
+                let (name, uuid) = (peripherals[index].name, peripherals[index].attributes.characteristics[place].uuid)
+                missed?("\(name) answers with \(uuid) \(value.hexadecimal): nobody is subscribed", nil, now)
+                return
+            }
             let origin = peripherals[index].answerOrigins[line] ?? origin
             report?(notification(of: first + place, value, origin: origin, at: now))
             countNotification(of: index, at: now)

@@ -181,6 +181,7 @@ extension SimulatedBluetooth {
     ) -> Answer {
         let attributes = peripherals[index].attributes
         if let refusal = refusal(of: operation, on: index) {
+            tellUnpaired(operation, refusal, for: client, on: index, at: now)
             return Answer(subject: attributes.subject(of: operation.attribute), payload: .failure(refusal))
         }
         switch operation {

@@ -13,6 +13,20 @@ extension SimulatedBluetooth {
         peripheral(device)?.inRange ?? beacons.first { $0.name == device }?.inRange
     }
 
+    /// Whether a peripheral has a link; nil for what is none of its peripherals.
+    package func hasLink(_ device: String) -> Bool? { peripheral(device).map { $0.link == .up } }
+
+    /// Why a value that a peripheral notifies now reaches nobody, and whether apps could tell more of it.
+    package func silence(of device: String) -> (why: String, isOfApps: Bool) {
+        guard poweredOn else { return ("Bluetooth is off", false) }
+        guard let peripheral = peripheral(device) else { return ("there is no \(device)", false) }
+        guard peripheral.inRange else { return ("\(device) is out of range", false) }
+        if peripheral.link != .up, !peripheral.description.advertising.connectable {
+            return ("nobody is subscribed, as \(device) lets nobody connect", false)
+        }
+        return ("nobody is subscribed", true)
+    }
+
     /// The characteristics of a peripheral that it can notify, each with the value that a read would give now.
     package func notified(by device: String) -> [(uuid: String, value: [UInt8])] {
         guard let peripheral = peripheral(device) else { return [] }

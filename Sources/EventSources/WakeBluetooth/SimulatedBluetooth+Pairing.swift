@@ -41,6 +41,31 @@ extension SimulatedBluetooth {
         return true
     }
 
+    /// Says what fails because the pairing for it has failed, or has not made the link as secure as it must be.
+    func tellUnpaired(
+        _ operation: BluetoothOperation,
+        _ failure: BluetoothFailure,
+        for client: BluetoothClient,
+        on index: Int,
+        at now: Instant
+    ) {
+        guard let missed else { return }
+        let (name, attributes) = (peripherals[index].name, peripherals[index].attributes)
+        let uuid = attributes.characteristic(at: operation.attribute).map { attributes.characteristics[$0].uuid } ?? ""
+        let what =
+            switch operation {
+            case .read: "read \(uuid)"
+            case .write: "write \(uuid)"
+            case .setNotify: "subscribe \(uuid)"
+            case .openChannel(let psm): "open L2CAP channel \(psm)"
+            default: uuid
+            }
+        let pairing =
+            peripherals[index].description.pairing == .reject
+            ? "\(name) rejects pairing" : "pairing with \(name) does not authenticate the link"
+        missed("\(pairing): \(what) fails: \(failure.message)", client, now)
+    }
+
     /// Why an operation is refused; nil when the link is secure enough.
     func refusal(of operation: BluetoothOperation, on index: Int) -> BluetoothFailure? {
         let needed = security(of: operation, on: index)

@@ -56,6 +56,8 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
     /// Hears what other phones say to this one as a peripheral.
     var visited: ((AirMessage, _ phone: String, _ at: Instant) -> Void)?
     var watches = ConnectionWatches()
+    /// Hears, a line each, what a device says to nobody, and what a link is not secure enough for; nil when nobody wants it.
+    package var missed: ((_ line: String, _ client: BluetoothClient?, _ at: Instant) -> Void)?
     /// Logs what happens as HCI; nil when nobody wants it.
     var trace: HCITrace?
     package let table: ChannelTable
@@ -124,6 +126,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
 
     package func stop() {
         report = nil
+        missed = nil
         phones?.stop()
         scans.removeAll()
         prepared.removeAll()

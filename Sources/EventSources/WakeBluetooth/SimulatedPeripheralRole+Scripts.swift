@@ -21,6 +21,9 @@ extension SimulatedPeripheralRole {
         case .pausing: begin(index, at: now)
         case .searching:
             sayGivenUp(index, at: now)
+            if case .connect(let service, let within?)? = centrals[index].action {
+                tellWait(within, "\(service), which nobody advertised", index, at: now)
+            }
             // Nothing that needs the link comes before it is there.
             finishStep(index, at: now)
             centrals[index].step = centrals[index].stepAfterLoss
@@ -30,9 +33,18 @@ extension SimulatedPeripheralRole {
             requests[request] = nil
             linkDown(index, at: now)
         case .hearing(let answer, _): hear(answer, index, at: now)
-        case .awaitingValues: finishStep(index, at: now)
+        case .awaitingValues:
+            if case .awaitValues(let uuid, let count, let within?)? = centrals[index].action {
+                let came = centrals[index].received[uuid, default: 0]
+                tellWait(within, "\(count) of \(uuid), \(came) came", index, at: now)
+            }
+            finishStep(index, at: now)
         case .exchanging: endExchange(index, "gave up channel", at: now)
         }
+    }
+
+    private func tellWait(_ within: Instant.Span, _ what: String, _ index: Int, at now: Instant) {
+        missed?("script of \(centrals[index].name): waited \(DurationText.words(within)) for \(what)", now)
     }
 
     func sayGivenUp(_ index: Int, at now: Instant) {
@@ -61,7 +73,11 @@ extension SimulatedPeripheralRole {
         switch action {
         case .wait(let span): finishStep(index, waiting: span, at: now)
         // An order was first.
-        case .connect where centrals[index].isUp: finishStep(index, at: now)
+        case .connect where centrals[index].isUp:
+            if centrals[index].interruption != nil {
+                missed?("connect \(centrals[index].name): it is connected already", now)
+            }
+            finishStep(index, at: now)
         case .connect(_, let within):
             let end = within.map { now.advanced(by: $0) } ?? .distantFuture
             centrals[index].activity = .searching(until: end)
@@ -254,8 +270,9 @@ extension SimulatedPeripheralRole {
     }
 
     private func subscribe(_ uuid: String, indications: Bool, _ index: Int, at now: Instant) {
-        guard let member = attributes.characteristic(uuid), member.characteristic.flags.canNotify else {
-            return miss(uuid, index, at: now)
+        guard let member = attributes.characteristic(uuid) else { return miss(uuid, index, at: now) }
+        guard member.characteristic.flags.canNotify else {
+            return miss(uuid, because: "the app that publishes it does not notify it", index, at: now)
         }
         let flags = member.characteristic.flags
         let subscription = SimulatedCentral.Subscription(
@@ -276,8 +293,20 @@ extension SimulatedPeripheralRole {
         reply(index, at: now)
     }
 
-    private func miss(_ uuid: String, _ index: Int, at now: Instant) {
+    private func miss(
+        _ uuid: String,
+        because why: String = "no app publishes it",
+        _ index: Int,
+        at now: Instant
+    ) {
         say(index, "missing \(uuid)", at: now)
+        let verb =
+            switch centrals[index].action {
+            case .read?: "read"
+            case .write?: "write"
+            default: "subscribe"
+            }
+        missed?("\(verb) \(centrals[index].name) \(uuid): \(why)", now)
         finishStep(index, at: now)
     }
 

@@ -32,6 +32,8 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
     package var report: ((SourceReport) -> Void)?
     /// What centrals do and get, a line each, as the lab's central prints it.
     package var transcript: ((_ central: String, _ line: String, _ at: Instant) -> Void)?
+    /// Hears, a line each, what centrals do in vain; nil when nobody wants it.
+    package var missed: ((_ line: String, _ at: Instant) -> Void)?
 
     let names: NameTable
     let origin: NameID
@@ -103,6 +105,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
     package func stop() {
         report = nil
         transcript = nil
+        missed = nil
         centrals.removeAll()
         prepared.removeAll()
         preparedAt = .distantFuture
@@ -289,6 +292,9 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
 
     /// Whether a central has a link to the phone.
     package func isConnected(_ device: String) -> Bool { centrals.contains { $0.name == device && $0.isUp } }
+
+    /// Whether a central is in the phone's reach; nil for what is none of its centrals.
+    package func isInRange(_ device: String) -> Bool? { centrals.first { $0.name == device }?.inRange }
 
     /// The bench restarts: the central's link is gone, and what it was told to connect to stays.
     package func endLink(of device: String, at now: Instant) throws(SourceFailure) {

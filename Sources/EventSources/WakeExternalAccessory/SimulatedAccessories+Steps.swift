@@ -3,6 +3,11 @@ import WakePorts
 
 /// What a scenario does with simulated accessories.
 extension SimulatedAccessories {
+    /// Whether an accessory is plugged in, or in range.
+    package func isAttached(_ name: String) throws(SourceFailure) -> Bool {
+        devices[try index(name)].connection != nil
+    }
+
     /// Plugs an accessory in, or brings it into range. Harmless when it is there.
     package func simulateAttach(device name: String, origin: NameID, at now: Instant) throws(SourceFailure) {
         attach(try index(name), origin, at: now)
@@ -14,21 +19,27 @@ extension SimulatedAccessories {
     }
 
     /// The accessory sends bytes beside its script, over each open session of a protocol, or of any.
+    ///
+    /// - Returns: whether there was such a session.
+    @discardableResult
     package func simulateSend(
         device name: String,
         protocolName: String?,
         value: [UInt8],
         at now: Instant
-    ) throws(SourceFailure) {
+    ) throws(SourceFailure) -> Bool {
         self.now = max(self.now, now)
         let index = try index(name)
         let place = devices[index].description.protocols.firstIndex { $0.name == protocolName }
         if let protocolName, place == nil {
             throw SourceFailure(.unknown, "\(name) offers no protocol '\(protocolName)'")
         }
+        var isSent = false
         for session in sessions where session.device == index && (place == nil || place == session.place) {
             send(value, over: session, at: now)
+            isSent = true
         }
+        return isSent
     }
 
     package func arm(fault: String, device name: String, at now: Instant) throws(SourceFailure) {

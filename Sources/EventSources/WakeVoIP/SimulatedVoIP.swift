@@ -184,15 +184,18 @@ package final class SimulatedVoIP: VoIPPort {
     // MARK: Verbs
 
     /// A server does something on each connection that it has.
-    package func simulate(_ step: CallServer.Step, device: String, at now: Instant) throws(SourceFailure) {
+    ///
+    /// - Returns: whether it has one.
+    @discardableResult
+    package func simulate(_ step: CallServer.Step, device: String, at now: Instant) throws(SourceFailure) -> Bool {
         guard let place = servers.firstIndex(where: { $0.name == device }) else {
             throw SourceFailure(.unknown, "\(device): is no call server")
         }
         look(at: now)
-        for connection in connections where connection.server == place {
-            settle(connection, connection.carryOut(step, at: now))
-        }
+        let own = connections.filter { $0.server == place }
+        for connection in own { settle(connection, connection.carryOut(step, at: now)) }
         dropEnded()
+        return !own.isEmpty
     }
 
     /// A fault of a server happens on each connection that it has.

@@ -22,6 +22,7 @@ final class AccessoryArea: Area {
     let port: any AccessoryPort
     private let simulated: SimulatedAccessories?
     private(set) var keeper: ChannelKeeper?
+    private let notes: StepNotes
 
     var sources: [any SourcePort] { [port] }
 
@@ -31,6 +32,7 @@ final class AccessoryArea: Area {
         overRadio radio: ([ScenarioDevice]) throws(SystemError) -> any AccessoryPort
     ) throws(SystemError) {
         let devices = setup.scenario.devices
+        notes = setup.notes
         switch setup.backends[Self.source] {
         case "udev":
             port = try UdevAccessories(devices: devices, names: setup.names, loop: setup.loop)
@@ -98,15 +100,21 @@ final class AccessoryArea: Area {
     func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {
         switch verb {
         case .attach(let devices, let attached):
-            for device in devices { try plug(scenario.devices[device], attached, origin, at: now) }
+            let step = attached ? "attach" : "detach"
+            for device in devices { try plug(scenario.devices[device], attached, step, origin, at: now) }
         case .send(let devices, let protocolName, let value):
             for device in devices {
-                try accessories("send").simulateSend(
-                    device: scenario.devices[device].name,
+                let name = scenario.devices[device].name
+                let isSent = try accessories("send").simulateSend(
+                    device: name,
                     protocolName: protocolName,
                     value: value,
                     at: now
                 )
+                if isSent { continue }
+                let isThere = try accessories("send").isAttached(name)
+                let why = isThere ? "no app has a session with it" : "it is not attached"
+                notes.add("send \(name) \(value.hexadecimal)", why, at: now)
             }
         default: break
         }
@@ -115,11 +123,11 @@ final class AccessoryArea: Area {
     func owns(_ device: ScenarioDevice) -> Bool { device.accessory != nil }
 
     func disconnect(_ device: ScenarioDevice, _ origin: NameID, at now: Instant) throws(SourceFailure) {
-        try plug(device, false, origin, at: now)
+        try plug(device, false, "disconnect", origin, at: now)
     }
 
     func move(_ device: ScenarioDevice, inRange: Bool, at now: Instant) throws(SourceFailure) {
-        try plug(device, inRange, .none, at: now)
+        try plug(device, inRange, inRange ? "in-range" : "out-of-range", .none, at: now)
     }
 
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
@@ -129,9 +137,13 @@ final class AccessoryArea: Area {
     private func plug(
         _ device: ScenarioDevice,
         _ attached: Bool,
+        _ step: String,
         _ origin: NameID,
         at now: Instant
     ) throws(SourceFailure) {
+        if try accessories(step).isAttached(device.name) == attached {
+            notes.add("\(step) \(device.name): it is \(attached ? "attached already" : "not attached")", at: now)
+        }
         if attached {
             try accessories("attach").simulateAttach(device: device.name, origin: origin, at: now)
         } else {

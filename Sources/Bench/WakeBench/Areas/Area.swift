@@ -233,8 +233,26 @@ struct ToldEvent {
     }
 }
 
+/// Where areas say that what a step did to one of their devices reached nobody, or changed nothing, and why.
+final class StepNotes {
+    /// Where the lines go. Set once the run has its logs.
+    weak var recorder: RunRecorder?
+
+    /// Adds a line, as ``RunRecorder/miss(_:_:of:at:isReplayed:)`` has it.
+    func add(
+        _ what: String,
+        _ why: String? = nil,
+        of app: AppID? = nil,
+        at now: Instant,
+        isReplayed: Bool = true
+    ) {
+        recorder?.miss(what, why, of: app, at: now, isReplayed: isReplayed)
+    }
+}
+
 /// What the ends of a run are made with.
 struct AreaSetup {
+    let notes = StepNotes()
     let backends: RunBackends
     let scenario: Scenario
     /// Whether it has apps that are processes, or may come to have some.

@@ -35,10 +35,12 @@ final class AudioArea: Area {
 
     let port: any AudioPort
     let simulated: SimulatedAudio?
+    private let notes: StepNotes
 
     var sources: [any SourcePort] { [port] }
 
     init(_ setup: AreaSetup) throws(SystemError) {
+        notes = setup.notes
         if setup.backends[Self.source] == "alsa" {
             port = try ALSAAudio(
                 card: setup.options.soundCard,
@@ -99,7 +101,14 @@ final class AudioArea: Area {
 
     func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {
         guard case .plug(let devices, let plugged) = verb else { return }
-        for device in devices { try port.plug(scenario.devices[device].name, plugged, at: now) }
+        for device in devices {
+            let (name, route) = (scenario.devices[device].name, port.route)
+            let wasSo = simulated?.isPlugged(name) == plugged
+            try port.plug(name, plugged, at: now)
+            guard wasSo, port.route == route else { continue }
+            let step = plugged ? "plug \(name): it is plugged in already" : "unplug \(name): it is not plugged in"
+            notes.add(step, at: now)
+        }
     }
 
     func owns(_ device: ScenarioDevice) -> Bool { device.audio != nil }

@@ -4,6 +4,7 @@ import WakeDevices
 import WakeJSON
 import WakeModel
 import WakePorts
+import WakeRouter
 import WakeSystem
 import WakeWire
 
@@ -50,11 +51,15 @@ final class BluetoothArea: Area {
     private(set) var keeper: ChannelKeeper?
     /// Where a capture of the run gets its packets.
     let trace: any BluetoothTracePort
+    private let notes: StepNotes
+    /// How the apps that use a device, by its place in the scenario, stand with it.
+    private var standings: (Int) -> [String] = { _ in [] }
 
     var sources: [any SourcePort] { [radio, peripheralRole] }
 
     init(_ setup: AreaSetup, wrap: RadioWrap?) throws(SystemError) {
         let (scenario, names, loop) = (setup.scenario, setup.names, setup.loop)
+        notes = setup.notes
         let own: any BluetoothCentralPort
         if setup.backends[Self.source] == "bluez" {
             let real = try BlueZBluetooth(
@@ -88,6 +93,9 @@ final class BluetoothArea: Area {
             host.channelHoldsBytes(of: app, manager: manager)
         }
         self.keeper = keeper
+        simulated?.missed = { [notes] in notes.add($0, of: $1?.app, at: $2) }
+        phones?.missed = { [notes] in notes.add($0, at: $1) }
+        standings = { [unowned run] in run.standings(withDevice: $0) }
         if let capture = run.capture { trace.trace(since: capture.start) { capture.write($0) } }
         watchRestarts(run)
         simulated?.table.written = { [weak keeper] in keeper?.wrote(to: $0) }
@@ -137,13 +145,19 @@ final class BluetoothArea: Area {
         case .notify(let devices, let characteristic, let value):
             let radio = try radio(for: "notify")
             for device in devices {
-                try radio.simulateNotification(
-                    device: scenario.devices[device].name,
+                let name = scenario.devices[device].name
+                let isHeard = try radio.simulateNotification(
+                    device: name,
                     characteristic: characteristic,
                     value: value,
                     origin: origin,
                     at: now
                 )
+                if isHeard { continue }
+                let (why, isOfApps) = radio.silence(of: name)
+                let who = isOfApps ? standings(device) : []
+                let apps = who.isEmpty ? "" : " (\(who.joined(separator: "; ")))"
+                notes.add("notify \(name) \(characteristic) \(value.hexadecimal)", why + apps, at: now)
             }
         case .order(let orders):
             let named = orders.map { (scenario.devices[$0.device].name, $0.action) }
@@ -157,9 +171,10 @@ final class BluetoothArea: Area {
         for app in apps {
             let id = AppID(UInt32(app))
             if run.scripted.notify(characteristic, value, by: id) { continue }
-            let what = "\(characteristic) \(value.hexadecimal)"
-            let waiting = "\(ScriptedAppHost.mostUnsent) of its values wait to be sent"
-            run.recorder.note(step: "cannot notify \(what): \(waiting)", of: id, at: now)
+            let what = "notify \(run.scenario.apps[app].name) \(characteristic) \(value.hexadecimal)"
+            let why = "\(ScriptedAppHost.mostUnsent) of its values wait to be sent"
+            // What an app has waiting does not come back with a journal.
+            notes.add(what, why, of: id, at: now, isReplayed: false)
         }
     }
 
@@ -174,6 +189,8 @@ final class BluetoothArea: Area {
     }
 
     func disconnect(_ device: ScenarioDevice, _ origin: NameID, at now: Instant) throws(SourceFailure) {
+        let isLinked = device.central == nil ? simulated?.hasLink(device.name) : phones?.isConnected(device.name)
+        if isLinked == false { notes.add("disconnect \(device.name): it has no link", at: now) }
         if device.phone != nil {
             try radio(for: "disconnect").simulateDisconnect(phone: device.name, at: now)
             try phones(for: "disconnect").simulateDisconnect(device: device.name, at: now)
@@ -186,6 +203,10 @@ final class BluetoothArea: Area {
 
     func move(_ device: ScenarioDevice, inRange: Bool, at now: Instant) throws(SourceFailure) {
         let step = inRange ? "in-range" : "out-of-range"
+        let isThere = device.central == nil ? simulated?.isInRange(device.name) : phones?.isInRange(device.name)
+        if isThere == inRange {
+            notes.add("\(step) \(device.name): it is \(inRange ? "in" : "out of") range already", at: now)
+        }
         if device.phone != nil {
             try radio(for: step).simulateRange(phone: device.name, inRange: inRange, at: now)
             try phones(for: step).simulateRange(device: device.name, inRange: inRange, at: now)
@@ -262,6 +283,31 @@ extension Run {
         let count = areas.bluetooth.real?.unnamed ?? 0
         if count > 0 { recorder.note("Bluetooth: \(count) times there was no name for what came", at: reached) }
     }
+}
+
+extension Run {
+    /// How the apps that use a device stand with it, as far as the scenario and the router know.
+    fileprivate func standings(withDevice device: Int) -> [String] {
+        guard let name = names.known(scenario.devices[device].name) else { return [] }
+        let lines = scenario.apps.enumerated().compactMap { number, app -> String? in
+            let standing = bench.router.standing(of: AppID(UInt32(number)), with: name)
+            var uses = false
+            if case .scripted(let script) = app.form { uses = script.uses.contains { $0.device == device } }
+            switch standing {
+            case .connected: return "\(app.name) is connected and has not subscribed"
+            case .pending: return "\(app.name) waits for the link"
+            case .unpreserved: return "\(app.name)'s link went with its process, without a restore identifier, BTC-6"
+            case .forceQuit: return uses ? "\(app.name)'s link went at its force quit, LAUNCH-2" : nil
+            case .unlinked: return uses ? "\(app.name) has no link" : nil
+            case .neverRan: return uses ? "\(app.name) has not run yet" : nil
+            case .notInstalled: return uses ? "\(app.name) is not installed" : nil
+            }
+        }
+        let more = lines.count - Self.mostStandings
+        return Array(lines.prefix(Self.mostStandings)) + (more > 0 ? ["\(more) more"] : [])
+    }
+
+    private static let mostStandings = 3
 }
 
 extension AppView {

@@ -9,11 +9,13 @@ final class VoIPArea: Area {
 
     let port: any VoIPPort
     private let simulated: SimulatedVoIP?
+    private let notes: StepNotes
 
     var sources: [any SourcePort] { [port] }
 
     init(_ setup: AreaSetup) {
         let scenario = setup.scenario
+        notes = setup.notes
         let servers = scenario.devices.compactMap { device in device.form.callServer.map { (device.name, $0) } }
         if setup.backends[Self.source] == "socket" {
             port = SocketVoIP(servers: servers, names: setup.names, loop: setup.loop)
@@ -49,7 +51,12 @@ final class VoIPArea: Area {
     func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {
         guard case .call(let devices, let act) = verb else { return }
         let calls = try calls("voip")
-        for device in devices { try calls.simulate(act, device: scenario.devices[device].name, at: now) }
+        for device in devices {
+            let name = scenario.devices[device].name
+            if try calls.simulate(act, device: name, at: now) { continue }
+            // The sockets of real apps do not come back with a journal.
+            notes.add("voip \(name): nobody is connected to it", at: now, isReplayed: false)
+        }
     }
 
     func owns(_ device: ScenarioDevice) -> Bool { device.form.callServer != nil }

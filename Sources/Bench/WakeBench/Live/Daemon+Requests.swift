@@ -393,6 +393,7 @@ extension Daemon {
                 var answer = GivenAnswer(command: command, at: at)
                 answer.isSettled = waits && isSettled
                 (answer.records, answer.happened) = (meanwhile.records, meanwhile.happened)
+                answer.notes = meanwhile.notes
                 if let connection { Self.tell(answer, of: phone, to: connection, number) }
             }
         case .repeated:
@@ -436,6 +437,8 @@ extension Daemon {
             writer.objects(answer.records)
             writer.key("happened")
             writer.objects(answer.happened)
+            writer.key("notes")
+            writer.strings(answer.notes)
         }
     }
 
@@ -503,22 +506,18 @@ extension Daemon {
     private func canWake(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let phone = try booted(request)
         let apps = try phone.apps(try request.text("app"))
-        let word = try request.text("event")
-        guard let kind = EventKind(word: word) else {
-            let near = Suggestion.nearest(to: word, among: EventKind.allCases.map(\.word))
-            throw CommandFailure(.usage, "no kind of event \(word)", hint: near.map { "did you mean \($0)?" })
-        }
-        let records = apps.flatMap { phone.records(of: kind, for: AppID(UInt32($0))) }
-        guard !records.isEmpty else {
-            throw CommandFailure(
-                .notFound,
-                "\(phone.name): no \(word) for it has come",
-                hint: "it has had \(phone.kinds.map(\.word).joined(separator: ", "))"
-            )
-        }
+        let answer = try phone.canWake(apps, [request.value["event"]?.string].compactMap(\.self))
+        let page: [UInt8]
+        do { page = try PageText.json(answer.page) } catch { throw CommandFailure(.internal, "\(error)") }
         connection.answer(request.request) { writer in
+            writer.key("wakes")
+            writer.bool(answer.wakes)
+            writer.key("text")
+            writer.string(answer.text)
+            writer.key("page")
+            writer.encoded(page)
             writer.key("decisions")
-            writer.objects(records)
+            writer.objects(answer.records)
         }
     }
 

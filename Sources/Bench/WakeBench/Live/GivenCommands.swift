@@ -147,7 +147,7 @@ final class GivenCommands {
             }
             guard let number = commands[each.id]?.number else { continue }
             var answer = GivenAnswer(command: number, through: last, at: LogTime.text(now), isSettled: isSettled)
-            answer.happened = each.meanwhile.happened
+            (answer.happened, answer.notes) = (each.meanwhile.happened, each.meanwhile.notes)
             let line = Self.line(answer)
             commands[each.id]?.line = line
             lines += line + [0x0a]
@@ -168,7 +168,9 @@ final class GivenCommands {
             answer = read
         } else {
             answer = GivenAnswer(command: command.number, through: last, at: LogTime.text(now))
-            answer.happened = pending.first { $0.id == id }?.meanwhile.happened ?? []
+            if let meanwhile = pending.first(where: { $0.id == id })?.meanwhile {
+                (answer.happened, answer.notes) = (meanwhile.happened, meanwhile.notes)
+            }
         }
         answer.after = after
         return answer
@@ -200,6 +202,8 @@ final class GivenCommands {
         writer.bool(answer.isSettled)
         writer.key("happened")
         writer.objects(answer.happened)
+        writer.key("notes")
+        writer.strings(answer.notes)
         writer.closeObject()
         return writer.bytes
     }
@@ -216,10 +220,12 @@ final class GivenCommands {
     private static func answer(_ line: [UInt8]) -> GivenAnswer? {
         guard let value = JSONValue(parsing: line), let command = value["command"]?.unsigned,
             let through = value["through"]?.unsigned, let at = value["at"]?.string,
-            let isSettled = value["settled"]?.bool, let happened = value["happened"]?.array
+            let isSettled = value["settled"]?.bool, let happened = value["happened"]?.array,
+            let notes = value["notes"]?.array
         else { return nil }
         var answer = GivenAnswer(command: command, through: DecisionID(through), at: at, isSettled: isSettled)
         answer.happened = happened.map(\.encoded)
+        answer.notes = notes.compactMap(\.string)
         return answer
     }
 
@@ -261,6 +267,8 @@ struct GivenAnswer {
     var isSettled = false
     /// Of what is no decision, an object each.
     var happened: [[UInt8]] = []
+    /// What reached nobody or changed nothing, and why.
+    var notes: [String] = []
     /// Of decisions: `wake.decision/1`.
     var records: [[UInt8]] = []
 }

@@ -169,7 +169,11 @@ final class LivePhone: BenchObserver {
                 try run.loop.runReady()
                 if run.realTime { try turnInRealTime() } else { try turnInVirtualTime() }
                 // What is told has happened for good, and is told to whoever asks again, after a restart too.
-                if !waiters.isEmpty || given.hasOpen { try run.bench.commit() }
+                if !waiters.isEmpty || given.hasOpen {
+                    try run.bench.commit()
+                    // Notes belong to no turn.
+                    try run.tellReaders()
+                }
                 if hasCommitted {
                     hasCommitted = false
                     try run.requireInPlace()
@@ -525,23 +529,20 @@ final class LivePhone: BenchObserver {
         }
     }
 
-    /// What would become of the latest event of a kind for an app, if it came again now: a record for each subject.
-    func records(of kind: EventKind, for app: AppID) -> [[UInt8]] {
-        let events = lastEvents.values.filter { $0.kind == kind }.sorted { $0.id < $1.id }
-        return WakeQuestion.records(
-            of: events,
-            for: app,
-            asked: run.bench.router,
-            at: run.reached,
-            after: run.bench.lastEvent,
-            DecisionLog(header: run.header, profile: run.profile, names: run.names.text)
-        ).records
-    }
-
-    /// The kinds of event that there were, in the order of their table.
-    var kinds: [EventKind] {
-        let kinds = Set(lastEvents.keys.map(\.kind))
-        return EventKind.allCases.filter(kinds.contains)
+    /// What would become of the latest events of a choice for the apps at these positions, if they came again now.
+    ///
+    /// - Parameter words: which events; none for the kinds that there were, as an error.
+    func canWake(_ apps: [Int], _ words: [String]) throws(CommandFailure) -> WakeQuestion.Answer {
+        do { try run.bench.commit() } catch { throw CommandFailure(error) }
+        let log: RunLog
+        do throws(ReportError) {
+            try run.recorder.flush()
+            log = try RunLog(folder: run.folder.path)
+        } catch {
+            throw CommandFailure(.environment, error)
+        }
+        let events = lastEvents.values.sorted { $0.id < $1.id }
+        return try WakeQuestion(run, about: events).answer(words, for: apps.map(run.bundle(ofApp:)), in: log, name)
     }
 }
 

@@ -7,18 +7,25 @@ extension LivePhone {
     struct Meanwhile {
         /// Of decisions: `wake.decision/1`.
         private(set) var records: [[UInt8]] = []
-        /// Of what is no decision, an object each: what the user, the phone or a process did, and notes.
+        /// Of what is no decision, an object each: what the user, the phone or a process did, and notes of steps.
         private(set) var happened: [[UInt8]] = []
+        /// What reached nobody or changed nothing, and why: such rows are told here alone.
+        private(set) var notes: [String] = []
 
         /// The first so many are kept.
         static let mostRecords = 1_000
         private static let mostHappened = 32
+        private static let mostNotes = 32
 
         mutating func add(record: [UInt8]) {
             if records.count < Self.mostRecords { records.append(record) }
         }
 
         mutating func add(_ row: Timeline.Row) {
+            if let note = row.note {
+                if notes.count < Self.mostNotes { notes.append(note) }
+                return
+            }
             guard happened.count < Self.mostHappened else { return }
             var writer = JSONWriter()
             writer.openObject()

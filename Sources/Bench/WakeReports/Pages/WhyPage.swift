@@ -52,6 +52,30 @@ package struct WhyPage: Encodable, Sendable {
         var outOfRangeSince: String?
     }
 
+    /// What the app was registered for, and is no more.
+    package struct Lost: Encodable, Sendable {
+        /// Of the first of what was taken.
+        var via: String
+        var subject: String
+        /// All that was taken, for people.
+        var what: [String]
+        var t: String
+        /// The word of the deed that took it.
+        var by: String
+        var rule: String
+        /// The end of a process that it went with.
+        var exitId: String?
+        /// What would have kept it, or brings it back, for people.
+        var advice: String?
+
+        init(_ loss: Why.Loss) {
+            (via, subject, what) = (loss.first.via ?? "", loss.first.subject, loss.things)
+            (t, by, rule) = (LogTime.text(loss.first.at), loss.first.deed.word, loss.rule.text)
+            exitId = loss.exit.map { "x-\($0.number)" }
+            advice = loss.advice
+        }
+    }
+
     struct ForceQuit: Encodable {
         var t: String
         /// Whether nothing wakes the app for it.
@@ -88,6 +112,8 @@ package struct WhyPage: Encodable, Sendable {
     var ended: Ending?
     var forceQuit: ForceQuit?
     var waits: [Wait] = []
+    /// What it has lost and not asked for again, oldest first.
+    var lost: [Lost] = []
     /// With `--since`: how long the app did not run.
     var notRunning: [Idle]?
     var log: Tail?
@@ -126,13 +152,6 @@ extension Why {
         return page
     }
 
-    /// The explanation of what was only asked about, which has no number.
-    package func answerPage(event: EventID) -> DecisionPage? {
-        var page = decision(of: event).map { DecisionPage($0, in: self) }
-        page?.decision = nil
-        return page
-    }
-
     private func page(about decision: DecisionRecord, _ others: [DecisionRecord]) -> WhyPage {
         var page = page(headline(of: decision), others)
         page.explained = DecisionPage(decision, in: self)
@@ -168,6 +187,7 @@ extension Why {
                 lifted: quit.lifted.map { LogTime.text($0) }
             )
         }
+        page.lost = losses.map(WhyPage.Lost.init)
         page.waits = (log.registrations[app]?.kept ?? []).map { kept in
             WhyPage.Wait(
                 via: kept.via,

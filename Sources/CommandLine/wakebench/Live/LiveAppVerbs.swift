@@ -91,17 +91,17 @@ enum LiveAppVerbs {
 
     private static let canWake = LiveVerb.ask(
         "app can-wake",
-        "APP EVENT",
+        "APP [EVENT] [SUBJECT]",
         "say whether an app of the running phone would wake if an event that it has had came again now; exit code 7 if not"
     ) { call throws(CommandFailure) in
-        let answer = try call.askPhone(
-            "can-wake",
-            [.init("app", call.arguments.rest[0]), .init("event", call.arguments.rest[1])]
-        )
-        let records = answer["decisions"]?.array ?? []
-        let verdicts = records.compactMap { $0["verdict"]?.string }.compactMap(Verdict.init(word:))
-        let wakes = verdicts.contains(where: \.delivers)
-        if !call.printed(answer, isGood: wakes) { for record in records { print(LiveCall.line(record)) } }
+        let words = call.arguments.rest.dropFirst().joined(separator: " ")
+        var members: LiveCall.Members = [.init("app", call.arguments.rest[0])]
+        if !words.isEmpty { members.append(.init("event", words)) }
+        let answer = try call.askPhone("can-wake", members)
+        let wakes = answer["wakes"]?.bool == true
+        if !call.printed(answer["page"] ?? answer, isGood: wakes) {
+            print(TextTable.prose(answer["text"]?.string ?? "", width: Terminal.width))
+        }
         return wakes ? .done : .expectationFailed
     }
 

@@ -96,20 +96,26 @@ struct LiveCall {
         let required = try arguments.value("--require").map(Requirement.init)
         let answer = try askPhone("do", members)
         let records = answer["decisions"]?.array ?? []
-        let failure = failure(of: answer, records, required)
+        let notes = (answer["notes"]?.array ?? []).compactMap(\.string)
+        let failure = failure(of: answer, records, notes, required)
         if printed(answer, failure) { return failure?.code ?? .done }
-        show(answer, records)
+        show(answer, records, notes)
         if let failure { throw failure }
         return .done
     }
 
     /// What is wrong with what came of a command; nil for nothing.
-    private func failure(of answer: JSONValue, _ records: [JSONValue], _ required: Requirement?) -> CommandFailure? {
+    private func failure(
+        of answer: JSONValue,
+        _ records: [JSONValue],
+        _ notes: [String],
+        _ required: Requirement?
+    ) -> CommandFailure? {
         if let required, !records.contains(where: required.isMet) {
             return CommandFailure(
                 .verdictMismatch,
                 "nothing was decided as \(required.text)",
-                hint: Self.verdicts(records)
+                hint: records.isEmpty ? notes.first ?? Self.verdicts(records) : Self.verdicts(records)
             )
         }
         if arguments.has("--no-wait") || answer["settled"]?.bool == true { return nil }
@@ -136,7 +142,7 @@ struct LiveCall {
         try command(.init("step", .object(members)))
     }
 
-    private func show(_ answer: JSONValue, _ records: [JSONValue]) {
+    private func show(_ answer: JSONValue, _ records: [JSONValue], _ notes: [String]) {
         if answer["repeated"]?.bool == true {
             Output.complain(
                 "note: a command with this --id was accepted before: this is what came of it; nothing was done again"
@@ -149,7 +155,8 @@ struct LiveCall {
         for record in records { lines.append((Self.instant(record["t"]), Self.line(record))) }
         let sorted = lines.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
         for each in sorted { print(each.element.line) }
-        if lines.isEmpty { print("accepted at \(answer["at"]?.string ?? ""); nothing was decided") }
+        for note in notes { print(TerminalText.escaped(note)) }
+        if lines.isEmpty, notes.isEmpty { print("accepted at \(answer["at"]?.string ?? ""); nothing was decided") }
     }
 
     private static func instant(_ time: JSONValue?) -> Instant { time?.string.flatMap(LogTime.instant) ?? .zero }

@@ -14,6 +14,7 @@ extension Router {
     /// the system after a loss, and waits until then (BTC-11).
     mutating func loseLinks(_ event: WakeEvent) {
         if let client = event.client {
+            if let link = link(of: client, to: event.peripheral) { tellLost(link, event) }
             removeLink(of: client, to: event.peripheral)
             return
         }
@@ -21,6 +22,7 @@ extension Router {
         guard row < areas.bluetooth.peripherals.count else { return }
         for link in areas.bluetooth.peripherals[row].links where link.connected {
             guard reconnects(link) else {
+                tellLost(link, event)
                 removeLink(of: link.client, to: event.peripheral)
                 continue
             }
@@ -32,6 +34,15 @@ extension Router {
             act(.did(link.client.app, .connectsAgain, subject: event.peripheral, event.id))
             act(.bluetooth(.connect(link.client, peripheral: event.peripheral)))
         }
+    }
+
+    /// Says what took a link, or the wish for one; of what is not kept that was said when its process ended.
+    private mutating func tellLost(_ link: Link, _ event: WakeEvent) {
+        guard isKept(link.client) else { return }
+        let isOwnWish = event.client != nil && !event.failed
+        let taker: Deed = event.parent != .none ? .lostToReboot : isOwnWish ? .unregistered : .lostWithLink
+        let via: Registration = link.connected ? .connection : .pendingConnect
+        act(.lost(link.client.app, via, subject: event.peripheral, taker, event.id))
     }
 
     private func reconnects(_ link: Link) -> Bool {

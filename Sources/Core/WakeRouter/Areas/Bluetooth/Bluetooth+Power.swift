@@ -68,6 +68,8 @@ extension Router {
     }
 
     private mutating func forgetRadio() {
+        var held: [[KeptRegistration]] = []
+        for app in everyApp { held.append(registrations(of: app)) }
         areas.bluetooth.scanners = areas.bluetooth.scanners.filter { outlivesPower($0) }
         for row in areas.bluetooth.peripherals.indices {
             let peripheral = NameID(UInt32(row))
@@ -88,6 +90,7 @@ extension Router {
                 }
                 areas.bluetooth.apps[app].managers[slot].peripherals = kept
             }
+            tellLost(held[Int(app.number)], of: app, to: .lostToRadio)
         }
     }
 

@@ -270,6 +270,9 @@ extension Router {
                 Subscription(attribute: handle, client: client, since: now)
             )
         case .setNotify(let handle, false):
+            if areas.bluetooth.peripherals[Int(peripheral.number)].subscriptions(of: client).contains(handle) {
+                act(.lost(app, .subscription, subject: peripheral, .unregistered, .none))
+            }
             areas.bluetooth.peripherals[Int(peripheral.number)].removeSubscription(of: client, to: handle)
             dropHeld(of: app, slot: slot, source: .bluetooth) {
                 $0.kind == .characteristicNotified && $0.peripheral == peripheral && $0.attribute == handle
@@ -390,8 +393,37 @@ extension Router {
     }
 }
 
+/// How an app stands with a peripheral, for those who explain why nothing of it reaches the app.
+package enum LinkStanding: Hashable, Sendable {
+    case notInstalled
+    /// No process of it has run yet.
+    case neverRan
+    /// Neither has it a link nor does it wait for one.
+    case unlinked
+    case pending
+    case connected
+    /// The system let go of its link when its process ended (BTC-6).
+    case unpreserved
+    /// The same, as the user force-quit it (LAUNCH-2).
+    case forceQuit
+}
+
 /// Questions that change nothing.
 extension Router {
+    /// How an app stands with a peripheral.
+    package func standing(of app: AppID, with peripheral: NameID) -> LinkStanding {
+        guard isInstalled(app) else { return .notInstalled }
+        if apps[app].snapshot.generation == 0 { return .neverRan }
+        var isUnpreserved = false
+        for (slot, manager) in areas.bluetooth.apps[app].managers.enumerated() where manager.inUse {
+            guard let link = link(of: BluetoothClient(app: app, slot: UInt16(slot)), to: peripheral) else { continue }
+            if manager.isKept(constants) { return link.connected ? .connected : .pending }
+            isUnpreserved = true
+        }
+        if isBarred(app) { return .forceQuit }
+        return isUnpreserved ? .unpreserved : .unlinked
+    }
+
     /// The restore identifiers that a fresh process of the app finds in its launch options.
     func preservedRestoreIdentifiers(of app: AppID) -> RestoreIdentifiers {
         var preserved = RestoreIdentifiers()

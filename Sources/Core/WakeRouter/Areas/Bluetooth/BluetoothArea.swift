@@ -83,6 +83,12 @@ extension BluetoothArea: Area {
         return kept
     }
 
+    static func taker(of via: Registration, ending cause: Deed?, _ router: Router) -> Deed {
+        if let cause { return cause }
+        guard router.profile.areas.bluetooth.restoration else { return .lostWithProcess }
+        return via == .publishedService ? .lostUnpreserved : .lostWithoutRestoreIdentifier
+    }
+
     static func window(_ constants: Constants) -> Instant.Span { constants.profile.areas.bluetooth.window }
 
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID {

@@ -1,0 +1,34 @@
+/// What `can-wake` answers, for programs: `wake.can-wake/1`.
+package struct CanWakePage: Encodable, Sendable {
+    package struct Answer: Encodable, Sendable {
+        /// The bundle identifier.
+        var app: String
+        var wakes: Bool
+        var decision: DecisionPage?
+        /// What the app was registered for and is no more, so far as such events came by it.
+        var lost: [WhyPage.Lost]
+    }
+
+    var schema = "wake.can-wake/1"
+    /// Whether any of them wakes the app.
+    var ok: Bool
+    /// The run's.
+    var folder: String
+    /// The bundle identifiers, with a blank between two.
+    var app: String
+    /// The kind that was asked about; nil for several, or any.
+    var kind: String?
+    /// What it happened to; nil for anything.
+    var subject: String?
+    /// One for each event.
+    var answers: [Answer]
+
+    package init(_ answers: [Answer], about choice: EventChoice, in folder: String, of apps: [String]) {
+        ok = answers.contains(where: \.wakes)
+        self.folder = folder
+        app = apps.joined(separator: " ")
+        kind = choice.kinds.count == 1 ? choice.kinds[0] : nil
+        subject = choice.subject
+        self.answers = answers
+    }
+}

@@ -1,0 +1,203 @@
+import WakeModel
+
+/// What an app was registered for and is no more, what took it, and what to do about it.
+extension Why {
+    /// What one thing took from the app at one instant.
+    struct Loss {
+        /// The first of what was taken.
+        var first: DeedEntry
+        /// Each thing, such as `its connection to belt with its subscription to belt/2A37`.
+        var things: [String]
+        /// The end of a process that it went with; nil for none.
+        var exit: ExitEntry?
+
+        /// The word of the source whose events it was for.
+        var source: String? { Why.source(of: first) }
+
+        /// The rule by which it went.
+        var rule: RuleID { Remedy.of(first)?.reason?.rule ?? first.deed.rule }
+
+        /// What would have kept it, or brings it back; nil where nobody can say.
+        var advice: String? {
+            guard let remedy = Remedy.of(first) else { return nil }
+            // What these reasons advise is the same for every background mode.
+            return remedy.advice ?? remedy.reason.flatMap { ReasonText.advice($0, of: .processing) }
+        }
+
+        var text: String {
+            let when = exit.map { ", when it \($0.words) (x-\($0.number))" } ?? ""
+            return things.joined(separator: ", ") + ", at \(LogTime.shortText(first.at))\(when): "
+                + "\(first.deed.row.sentence)   " + Why.ruleText(rule)
+        }
+    }
+
+    /// What the app has lost and not asked for again, as far as the logs have it, oldest first.
+    var losses: [Loss] {
+        var losses: [Loss] = []
+        for entry in lostEntries() {
+            if let last = losses.last, last.first.deed == entry.deed, last.first.at == entry.at {
+                losses[losses.count - 1].things.append(thing(entry))
+            } else {
+                let went = entry.deed != .unregistered
+                let exit = went ? log.exits.last { $0.app == app && $0.at == entry.at } : nil
+                losses.append(Loss(first: entry, things: [thing(entry)], exit: exit))
+            }
+        }
+        return losses
+    }
+
+    /// A line for each loss, and what to do about it where that is not said already.
+    ///
+    /// - Parameter said: advice that stands above.
+    func lost(_ losses: [Loss], beside said: [String] = []) -> [String] {
+        var said = said
+        return losses.flatMap { loss in
+            var lines = ["  lost     \(loss.text)"]
+            if let advice = loss.advice, !said.contains(advice) {
+                said.append(advice)
+                lines.append("  try      \(advice)")
+            }
+            return lines
+        }
+    }
+
+    /// The last loss of each thing that the app is not registered for at the end of the logs.
+    private func lostEntries() -> [DeedEntry] {
+        let kept = log.registrations[app]?.kept ?? []
+        var entries: [DeedEntry] = []
+        for entry in log.deeds where entry.app == app && entry.via != nil {
+            entries.removeAll { Self.isSame($0, via: entry.via, subject: entry.subject) }
+            entries.append(entry)
+        }
+        entries.removeAll { entry in kept.contains { Self.isSame(entry, via: $0.via, subject: $0.subject) } }
+        let sources = Set(kept.compactMap { Registration(word: $0.via)?.source.word })
+        return entries.enumerated().filter { place, entry in
+            guard entry.deed == .unregistered else { return true }
+            if entry.via == Registration.subscription.word {
+                return kept.contains { $0.subject == entry.subject } && !isSubscribedAgain(entry)
+            }
+            // What an app gives up is told where nothing else of its source is left, and of that the last.
+            guard let source = Self.source(of: entry), !sources.contains(source) else { return false }
+            return !entries[(place + 1)...].contains { $0.deed == .unregistered && Self.source(of: $0) == source }
+        }.map(\.element)
+    }
+
+    /// Whether an entry is about the same as a registration: a link that is up is what the request for it was for.
+    private static func isSame(_ entry: DeedEntry, via: String?, subject: String) -> Bool {
+        let links = [Registration.connection.word, Registration.pendingConnect.word]
+        guard entry.subject == subject, let own = entry.via, let via else { return false }
+        return own == via || links.contains(own) && links.contains(via)
+    }
+
+    private static func source(of entry: DeedEntry) -> String? {
+        entry.via.flatMap { Registration(word: $0) }?.source.word
+    }
+
+    // MARK: What it was
+
+    private func thing(_ entry: DeedEntry) -> String {
+        let noun = entry.via.flatMap { Self.nouns[$0] }
+        guard entry.via == Registration.subscription.word else {
+            let text = noun?.text(entry.subject) ?? "its \(entry.via ?? "") \(entry.subject)"
+            guard entry.via == Registration.connection.word else { return text }
+            let names = subscriptions(on: entry.subject, until: entry.at)
+            if names.isEmpty { return text }
+            return "\(text) with its subscription\(names.count == 1 ? "" : "s") to \(names.joined(separator: ", "))"
+        }
+        return noun?.text(answers(entry).first?.subject ?? entry.subject) ?? entry.subject
+    }
+
+    /// The characteristics of a device from which values came over the link that the app had at an instant, unless it ended its
+    /// subscription to them.
+    private func subscriptions(on device: String, until instant: Instant) -> [String] {
+        let own = decisions.filter { $0.at <= instant }
+        let linked = own.last { $0.kind == EventKind.peripheralConnected.word && $0.subject == device }?.at ?? .zero
+        var names: [String] = []
+        for decision in own where decision.at >= linked && decision.subject.hasPrefix(device + "/") {
+            let isValue = decision.kind == EventKind.characteristicNotified.word
+            if isValue, !names.contains(decision.subject) { names.append(decision.subject) }
+        }
+        return names.filter { name in
+            let answers = own.count { $0.at >= linked && $0.subject == name && Self.isAnswer($0) }
+            return answers == 0 || answers % 2 == 1
+        }
+    }
+
+    /// The answers to subscribing and unsubscribing that came from the device of an entry since.
+    private func answers(_ entry: DeedEntry) -> [DecisionRecord] {
+        decisions.filter { $0.at >= entry.at && $0.subject.hasPrefix(entry.subject + "/") && Self.isAnswer($0) }
+    }
+
+    private func isSubscribedAgain(_ entry: DeedEntry) -> Bool {
+        let answers = answers(entry)
+        return answers.count { $0.subject == answers[0].subject } > 1
+    }
+
+    private static func isAnswer(_ decision: DecisionRecord) -> Bool {
+        decision.kind == EventKind.notificationStateChanged.word
+    }
+
+    /// How a registration is called.
+    struct Noun {
+        var plain: String
+        /// With a star for its subject; nil where that says nothing.
+        var named: String?
+
+        func text(_ subject: String) -> String {
+            guard let named, !subject.isEmpty else { return plain }
+            return named.replacing("*", with: subject)
+        }
+    }
+
+    /// By the words of registrations.
+    static let nouns: [String: Noun] = read(
+        "losses.tsv",
+        PackageResources.losses_tsv,
+        ["via", "noun", "named"]
+    ) { (row) throws(TableError) in
+        (try row.filled("via"), Noun(plain: try row.filled("noun"), named: row["named"]))
+    }
+
+    /// What to do about a loss.
+    private struct Remedy {
+        var reason: Reason?
+        var advice: String?
+
+        /// The one for what was lost, else the one for any loss of the kind.
+        static func of(_ entry: DeedEntry) -> Remedy? {
+            all["\(entry.deed.word) \(entry.via ?? "")"] ?? all["\(entry.deed.word) "]
+        }
+
+        private static let all: [String: Remedy] = Why.read(
+            "remedies.tsv",
+            PackageResources.remedies_tsv,
+            ["deed", "via", "reason", "advice"]
+        ) { (row) throws(TableError) in
+            let deed = try row.value("deed") { Deed(word: $0) }
+            var remedy = Remedy(advice: row["advice"])
+            if row["reason"] != nil { remedy.reason = try row.value("reason") { Reason(word: $0) } }
+            return ("\(deed.word) \(row["via"] ?? "")", remedy)
+        }
+    }
+
+    /// A table by the keys of its rows; one that cannot be read, or a key that is there twice, is our mistake and traps.
+    private static func read<Value>(
+        _ name: String,
+        _ bytes: [UInt8],
+        _ columns: [String],
+        _ entry: (Table.Row) throws(TableError) -> (key: String, value: Value)
+    ) -> [String: Value] {
+        do throws(TableError) {
+            var entries: [String: Value] = [:]
+            for row in try Table(name, bytes, columns: columns).rows {
+                let (key, value) = try entry(row)
+                guard entries.updateValue(value, forKey: key) == nil else {
+                    throw row.refusal("\(key) is there already")
+                }
+            }
+            return entries
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+}

@@ -1,0 +1,327 @@
+import Foundation
+import Testing
+import WakeBench
+import WakeModel
+import WakeReports
+
+/// Steps that reach nobody or change nothing, what a script waits for in vain, and what a run leaves out: each is told, once,
+/// with why.
+@Suite("Steps that come to nothing")
+struct StepNoteTests {
+    private static let lid = "A1B20002-5C3D-4E6F-8A9B-0C1D2E3F4A5B"
+    private static let control = "A1B20003-5C3D-4E6F-8A9B-0C1D2E3F4A5B"
+    private static let log = "A1B21002-5C3D-4E6F-8A9B-0C1D2E3F4A5B"
+    private static let request = "A1B21003-5C3D-4E6F-8A9B-0C1D2E3F4A5B"
+
+    private static let pillbox = """
+        device: bluetooth-peripheral
+        name: Pillbox 7
+        address: "F0:9A:00:00:00:07"
+        advertising: {interval: 152.5ms, services: [A1B20001-5C3D-4E6F-8A9B-0C1D2E3F4A5B], tx-power: 0, rssi: -62}
+        mtu: 185
+        connection: {interval: 30ms, latency: 4, supervision-timeout: 6s}
+        pairing: passkey 123456
+        states: [closed, open]
+        variables: {pills: 7}
+        records:
+          intakes:
+            number: {at: 0, width: 2, order: big}
+            values: ["0001 08", "0002 0c", "0003 14"]
+        gatt:
+          - service: A1B20001-5C3D-4E6F-8A9B-0C1D2E3F4A5B
+            characteristics:
+              - {uuid: \(lid), properties: [read, notify], security: encrypted, value: "00"}
+              - uuid: \(control)
+                properties: [write, indicate]
+                security: authenticated
+                answers:
+                  - write: "01"
+                    if: {state: closed, pills: {from: 1, to: 100}}
+                    do:
+                      - state: open
+                      - {variable: pills, add: -1}
+                      - {indicate: ["80 01 01", {variable: pills, width: 1}]}
+                      - {notify: "01", on: \(lid), after: 500ms}
+                      - {state: closed, after: 5s}
+                      - {notify: "00", on: \(lid)}
+          - service: A1B21001-5C3D-4E6F-8A9B-0C1D2E3F4A5B
+            characteristics:
+              - {uuid: \(log), properties: [notify], security: encrypted}
+              - uuid: \(request)
+                properties: [write, indicate]
+                security: encrypted
+                answers:
+                  - write: "10"
+                    if: {subscribed: \(log)}
+                    do:
+                      - {report: intakes, on: \(log), every: 40ms, with: notify}
+                      - {indicate: "80 10 01"}
+
+        """
+
+    /// A day of an app with a pillbox, with one thing in it that is not as it is meant.
+    private static func day(
+        first: String = "launch",
+        entries: Int = 3,
+        notified: String = "13h",
+        until: String = "24h"
+    ) -> String {
+        """
+        scenario: pill-day
+        profile: ios17
+        devices:
+          - {file: belt.yaml, name: pillbox}
+        apps:
+          - scripted: com.pills.reminder
+            name: pills
+            modes: [bluetooth-central]
+            restore-identifier: central
+            uses:
+              - device: pillbox
+                characteristic: [\(lid), \(control), \(log), \(request)]
+                script:
+                  - {write: \(control), value: "01"}
+                  - {await: \(control), count: 1, within: 10s}
+                  - {await: \(lid), count: 2, within: 30s}
+                  - {write: \(request), value: "10"}
+                  - {await: \(log), count: \(entries), within: 10s}
+        steps:
+          - {at: 0, \(first): pills}
+          - {at: 30s, home: pills}
+          - {at: 3h, phone: lock}
+          - {at: 7h, terminate: pills, cause: memory}
+          - {at: 8h30m, notify: pillbox, characteristic: \(lid), value: "01"}
+          - {at: 9h, out-of-range: pillbox}
+          - {at: 12h, in-range: pillbox}
+          - {at: \(notified), notify: pillbox, characteristic: \(lid), value: "01"}
+          - {at: 18h, force-quit: pills}
+          - {at: 20h, notify: pillbox, characteristic: \(lid), value: "01"}
+        until: \(until)
+
+        """
+    }
+
+    /// The logs of a whole run.
+    private func run(_ scenario: String, _ device: String = Self.pillbox) throws -> RunLog {
+        var log: RunLog?
+        try ScenarioFolder.with(scenario, belt: device) { options in
+            try Run(options).execute()
+            log = try RunLog(folder: options.out)
+        }
+        return try #require(log)
+    }
+
+    private func notes(_ scenario: String, _ device: String = Self.pillbox) throws -> [String] {
+        try run(scenario, device).notes.map(\.text)
+    }
+
+    /// A run of one app that the scenario plays and one device, with these steps.
+    private func notes(of steps: [String], app: String = "", _ device: String, named name: String) throws -> [String] {
+        let lines = steps.map { "  - {\($0)}" }.joined(separator: "\n")
+        return try notes(
+            """
+            scenario: steps
+            devices: [{file: belt.yaml, name: \(name)}]
+            apps:
+              - {scripted: com.acme.heart, name: heart, modes: [bluetooth-central, audio]\(app)}
+            steps:
+            \(lines)
+            until: 1m
+
+            """,
+            device
+        )
+    }
+
+    // MARK: Devices
+
+    @Test("A device that notifies while it is out of range reaches nobody, which is said")
+    func outOfRange() throws {
+        let notes = try notes(Self.day(notified: "10h"))
+        #expect(notes.contains("notify pillbox \(Self.lid) 01: pillbox is out of range"), "\(notes)")
+    }
+
+    @Test(
+        "LAUNCH-2: a device that notifies after the app was force-quit reaches nobody, and what took the link is said"
+    )
+    func afterForceQuit() throws {
+        let scenario = Self.day()
+        let notes = try notes(scenario)
+        let line = "notify pillbox \(Self.lid) 01: nobody is subscribed (pills's link went at its force quit, LAUNCH-2)"
+        #expect(notes.filter { $0.hasPrefix("notify ") } == [line])
+        #expect(try self.notes(scenario) == notes)
+    }
+
+    private static let belt = """
+        device: bluetooth-peripheral
+        address: "F0:11:22:33:44:55"
+        advertising: {services: [180D]}
+        gatt:
+          - service: 180D
+            characteristics: [{uuid: 2A37, properties: [notify]}]
+
+        """
+
+    @Test("A device that is there already, away already or has no link is said to be")
+    func already() throws {
+        let steps = [
+            "at: 1s, in-range: belt", "at: 2s, disconnect: belt", "at: 3s, out-of-range: belt",
+            "at: 4s, out-of-range: belt", "at: 5s, in-range: belt",
+        ]
+        let notes = try notes(of: steps, Self.belt, named: "belt")
+        #expect(
+            notes.filter { $0.contains(" belt: ") } == [
+                "in-range belt: it is in range already", "disconnect belt: it has no link",
+                "out-of-range belt: it is out of range already",
+            ]
+        )
+    }
+
+    @Test(
+        "BTC-6: a link that went with the process is said where a value reaches nobody, and one that is waited for, too"
+    )
+    func linkOfApp() throws {
+        let uses = ", uses: [{device: belt, characteristic: 2A37}]"
+        let ended = ["at: 0, launch: heart", "at: 10s, terminate: heart, cause: crash"]
+        let notify = "at: 30s, notify: belt, characteristic: 2A37, value: \"00\""
+        let line = "notify belt 2A37 00: nobody is subscribed"
+        #expect(
+            try notes(of: ended + [notify], app: uses, Self.belt, named: "belt").contains(
+                "\(line) (heart's link went with its process, without a restore identifier, BTC-6)"
+            )
+        )
+        #expect(
+            try notes(of: ["at: 0, launch: heart", notify], Self.belt, named: "belt").contains(line)
+        )
+        let unlaunched = try notes(of: [notify], app: uses, Self.belt, named: "belt")
+        #expect(unlaunched.contains("\(line) (heart has not run yet)"), "\(unlaunched)")
+        let off = ["at: 0, launch: heart", "at: 10s, bluetooth: off", notify]
+        #expect(
+            try notes(of: off, app: uses, Self.belt, named: "belt").contains("notify belt 2A37 00: Bluetooth is off")
+        )
+    }
+
+    @Test("A pairing that a device rejects is said with what fails for it")
+    func pairing() throws {
+        let belt = Self.belt.replacing("properties: [notify]", with: "properties: [notify], security: encrypted")
+            .replacing("gatt:", with: "pairing: reject\ngatt:")
+        let uses = ", uses: [{device: belt, characteristic: 2A37}]"
+        let notes = try notes(of: ["at: 0, launch: heart"], app: uses, belt, named: "belt")
+        #expect(notes.contains { $0.hasPrefix("belt rejects pairing: subscribe 2A37 fails: ") }, "\(notes)")
+        #expect(notes.contains { $0.hasPrefix("script of heart: subscribe belt/2A37 failed: ") }, "\(notes)")
+    }
+
+    @Test("A sound device that is plugged in, or is not, stays so, which is said")
+    func soundDevice() throws {
+        let headset = """
+            device: audio-device
+            name: Headset
+            output: headphones
+            input: headset-microphone
+
+            """
+        let steps = ["at: 1s, unplug: headset", "at: 2s, plug: headset", "at: 3s, plug: headset"]
+        let notes = try notes(of: steps, headset, named: "headset")
+        #expect(
+            notes.filter { $0.contains("plug headset") } == [
+                "unplug headset: it is not plugged in", "plug headset: it is plugged in already",
+            ]
+        )
+    }
+
+    @Test("An accessory that is attached already, and one that speaks to nobody, are said to be")
+    func accessory() throws {
+        let dock = """
+            device: external-accessory
+            name: Serial Dock
+            manufacturer: Wakebench
+            model: WB-D1
+            serial-number: "D1-0001"
+            firmware: "1.2.0"
+            hardware: "A"
+            usb: {vendor: "1d6b", product: "0104", serial-number: "D1-0001"}
+            protocols:
+              - {protocol: com.example.dock.log, tty: {interface: 0}}
+
+            """
+        let steps = [
+            "at: 1s, attach: dock", "at: 2s, send: dock, hex: \"01\"", "at: 3s, detach: dock", "at: 4s, detach: dock",
+            "at: 5s, send: dock, hex: \"01\"",
+        ]
+        let notes = try notes(of: steps, dock, named: "dock")
+        #expect(
+            notes.filter { $0.contains(" dock") } == [
+                "attach dock: it is attached already", "send dock 01: no app has a session with it",
+                "detach dock: it is not attached", "send dock 01: it is not attached",
+            ]
+        )
+    }
+
+    @Test("What a central looks for in vain is said, with for how long")
+    func centralInVain() throws {
+        let reader = """
+            device: bluetooth-central
+            address: "F0:AA:00:00:00:01"
+            script: [{connect: 180D, within: 5s}]
+
+            """
+        let notes = try notes(of: ["at: 0, launch: heart"], reader, named: "reader")
+        #expect(notes.contains("script of reader: waited 5 s for 180D, which nobody advertised"), "\(notes)")
+    }
+
+    // MARK: Apps
+
+    @Test("LIFE-1: what is done to an app that does not run changes nothing, and its row in the table says so")
+    func homeOfNobody() throws {
+        let log = try run(Self.day(first: "home"))
+        let rows = Timeline.text(log).split(separator: "\n").map(String.init)
+        let nothing = "nothing changed, as the app does not run (LIFE-1)"
+        #expect(rows.filter { $0.contains("  home: \(nothing)") }.count == 2, "\(rows)")
+        #expect(rows.filter { $0.contains("  terminate (memory): \(nothing)") }.count == 1, "\(rows)")
+        let barred =
+            "no process was there to end, and from now on the system does not launch the app until the user does"
+        #expect(rows.filter { $0.contains("  force quit: \(barred) (LAUNCH-2)") }.count == 1, "\(rows)")
+        let unheard = "notify pillbox \(Self.lid) 01: nobody is subscribed (pills has not run yet)"
+        #expect(log.notes.filter { $0.text == unheard }.count == 3, "\(log.notes)")
+    }
+
+    @Test("What a script of an app waits for in vain is said, with how much of it came")
+    func awaitInVain() throws {
+        let notes = try notes(Self.day(entries: 30))
+        #expect(notes.contains("script of pills: waited 10 s for 30 of \(Self.log), 3 came"), "\(notes)")
+        #expect(try !self.notes(Self.day(until: "1m")).contains { $0.hasPrefix("script of pills: waited ") })
+    }
+
+    @Test("A step that only an app that runs can do is said to be about one that does not")
+    func notRunning() throws {
+        let steps = ["at: 1s, sound: heart, do: play", "at: 2s, measure: heart, footprint: 90MB"]
+        let app = ", audio: {category: playback}"
+        let notes = try notes(of: steps, app: app, Self.belt, named: "belt")
+        #expect(
+            notes.filter { $0.contains(" heart: ") } == [
+                "sound heart: it does not run", "measure heart: it does not run",
+            ]
+        )
+    }
+
+    // MARK: The run
+
+    @Test("Steps that come after the end of the run are one note: how many, and the line of the first")
+    func untilTooEarly() throws {
+        let scenario = Self.day(until: "1h")
+        let lines = scenario.split(separator: "\n", omittingEmptySubsequences: false)
+        let line = try #require(lines.firstIndex { $0.contains("phone: lock") }) + 1
+        #expect(try notes(scenario).contains("until: 1h leaves out 8 steps, the first is line \(line)"))
+        #expect(try !notes(Self.day()).contains { $0.hasPrefix("until: ") })
+    }
+
+    @Test("Rounds of a step that come after the end of the run are left out of it, too")
+    func roundsLeftOut() throws {
+        let steps = ["at: 10s, every: 30s, times: 5, notify: belt, characteristic: 2A37, value: \"00\""]
+        let notes = try notes(of: steps, Self.belt, named: "belt")
+        #expect(
+            notes.filter { $0.hasPrefix("until: ") } == ["until: 1m leaves out rounds of 1 step, the first is line 6"]
+        )
+        #expect(notes.filter { $0.hasPrefix("notify ") }.count == 2)
+    }
+}

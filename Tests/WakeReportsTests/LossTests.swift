@@ -1,0 +1,234 @@
+import Foundation
+import Testing
+import WakeModel
+
+@testable import WakeReports
+
+@Suite("What an app has lost, and how why and can-wake tell it")
+struct LossTests {
+    private let fixture: ReportFixture
+    private let app = "com.acme.heart"
+    private let belt = "heart-rate-belt"
+
+    init() throws { fixture = try ReportFixture() }
+
+    /// A run in which the app was suspended and ended at 5 s, whose logs hold these lines beside.
+    private func why(
+        _ decisions: [Decision] = [],
+        ended cause: ExitCause = .memory,
+        kept: [RegistrationEntry.Kept]? = nil,
+        lost: DeedEntry...
+    ) throws -> Why {
+        _ = try fixture.run(decisions.map { [$0] })
+        let outcomes = try OutcomeLog(creating: fixture.outcomesPath)
+        try outcomes.append(AppEntry(app: app, name: "heart"))
+        var from = AppState.notRunning
+        for (number, state) in [AppState.active, .suspended, .notRunning].enumerated() {
+            let at = state == .notRunning ? second(5) : second(Int64(number))
+            try outcomes.append(StateMove(app: app, at: at, from: from, to: state, pid: 7))
+            from = state
+        }
+        try outcomes.append(
+            ExitEntry(
+                number: 1,
+                app: app,
+                at: second(5),
+                generation: 1,
+                cause: cause,
+                code: 0,
+                stateBefore: .suspended,
+                pid: 7
+            )
+        )
+        for entry in lost { try outcomes.append(entry) }
+        if let kept { try outcomes.append(RegistrationEntry(app: app, at: second(6), kept: kept)) }
+        try outcomes.append(EndEntry(at: second(3_600)))
+        try outcomes.flush()
+        return Why(try RunLog(folder: fixture.folder.path), app: app)
+    }
+
+    private func lost(
+        _ via: Registration,
+        _ subject: String,
+        to deed: Deed = .lostWithoutRestoreIdentifier,
+        at: Instant = second(5)
+    ) -> DeedEntry {
+        DeedEntry(deed: deed, at: at, app: app, subject: subject, via: via.word)
+    }
+
+    private static let remedy =
+        "Give the central manager CBCentralManagerOptionRestoreIdentifierKey, and the same on every launch"
+
+    @Test("BTC-6: what went with the process is named, with when, by which rule and what would have kept it")
+    func noRestoreIdentifier() throws {
+        let text = try why(lost: lost(.connection, belt)).explanation()
+        #expect(
+            text == """
+                \(app)  was ended to free memory, at T+00:00:05 (x-1); no event for it came by T+01:00:00
+                  lost     its connection to \(belt), at T+00:00:05, when it was ended to free memory (x-1): gone with \
+                the app's process, as its manager has no restore identifier   [BTC-6, documented]
+                  try      \(Self.remedy)
+                """
+        )
+    }
+
+    @Test("BTC-6: a connection is told with the subscriptions whose values came over it, and a page says the same")
+    func subscriptions() throws {
+        let why = try why([fixture.resume(1, at: second(3))], lost: lost(.connection, belt), lost(.scan, "180D"))
+        let things = ["its connection to \(belt) with its subscription to \(belt)/2A37", "its scan for 180D"]
+        #expect(why.explanation().contains("\n  lost     \(things.joined(separator: ", ")), at T+00:00:05, when "))
+        let page = why.page().lost
+        #expect(page.map(\.what) == [things])
+        #expect(page.map(\.via) == ["connection"])
+        #expect(page.map(\.by) == ["lost-without-restore-identifier"])
+        #expect(page.map(\.rule) == ["BTC-6"])
+        #expect(page.map(\.exitId) == ["x-1"])
+        #expect(page.map(\.advice) == [Self.remedy])
+    }
+
+    @Test("BTC-6: what was lost is told beside a later decision of another kind")
+    func laterDecision() throws {
+        let text = try why([fixture.forceQuit(1, at: second(100), quitAt: second(50))], lost: lost(.connection, belt))
+            .explanation()
+        #expect(text.hasPrefix("\(app)  NOT woken at T+00:01:40 by location region-entered home"), "\(text)")
+        #expect(
+            text.contains("\n  lost     its connection to \(belt), at T+00:00:05, when it was ended to free memory")
+        )
+        #expect(text.contains("\n  try      \(Self.remedy)"), "\(text)")
+    }
+
+    @Test("BT-1: what an app has asked for again is not lost any more, and the rest is")
+    func regained() throws {
+        let kept = RegistrationEntry.Kept(via: "pending-connect", subject: belt, since: second(6))
+        let text = try why(kept: [kept], lost: lost(.connection, belt), lost(.scan, "180D")).explanation()
+        #expect(!text.contains("its connection to \(belt)"), "\(text)")
+        #expect(text.contains("\n  lost     its scan for 180D, at T+00:00:05"), "\(text)")
+    }
+
+    @Test("BT-1: what an app gave up itself is told where nothing else could wake it, and the last of it")
+    func unregistered() throws {
+        let entries = [
+            lost(.scan, "180D", to: .unregistered, at: second(2)), lost(.connection, belt, to: .unregistered),
+        ]
+        let text = try why(kept: [], lost: entries[0], entries[1]).explanation()
+        let words = "its connection to \(belt), at T+00:00:05: given up by the app itself   [BT-1, documented]"
+        #expect(text.contains("\n  lost     \(words)\n"), "\(text)")
+        #expect(!text.contains("its scan"), "\(text)")
+        let other = RegistrationEntry.Kept(via: "scan", subject: "180F", since: second(6))
+        #expect(try !why(kept: [other], lost: entries[0], entries[1]).explanation().contains("  lost "))
+    }
+
+    @Test("BT-1: a subscription that an app ended is told by its characteristic while the link is up")
+    func unsubscribed() throws {
+        var answer = fixture.resume(1, at: second(4))
+        answer.kind = .notificationStateChanged
+        let kept = RegistrationEntry.Kept(via: "connection", subject: belt, since: second(2))
+        let entry = lost(.subscription, belt, to: .unregistered, at: second(3))
+        let text = try why([answer], kept: [kept], lost: entry).explanation()
+        #expect(text.contains("\n  lost     a subscription to \(belt)/2A37, at T+00:00:03: given up by the app itself"))
+        var again = answer
+        again.id = DecisionID(2)
+        again.event = EventID(2)
+        #expect(try !why([answer, again], kept: [kept], lost: entry).explanation().contains("  lost "))
+    }
+
+    @Test("Whatever took a registration, why has words for it and something to do about it")
+    func everyLoss() throws {
+        let takers: [Deed] = [
+            .lostWithoutRestoreIdentifier, .lostUnpreserved, .lostToForceQuit, .lostToReboot, .lostToRadio,
+            .lostToUninstall, .lostWithProcess, .lostWithLink, .unregistered,
+        ]
+        for taker in takers {
+            let text = try why(lost: lost(.connection, belt, to: taker)).explanation()
+            #expect(text.contains("\n  lost     its connection to \(belt), at "), "\(taker)")
+            #expect(text.contains(": \(taker.row.sentence)   ["), "\(taker)")
+            #expect(text.contains("\n  try      "), "\(taker)")
+        }
+        let told = Set(Registration.allCases.map(\.word)).subtracting(Why.nouns.keys)
+        let never: [Registration] = [
+            .none, .manager, .operation, .answer, .voipMode, .transferEvents, .newsstandMode,
+        ]
+        #expect(told == Set(never.map(\.word)))
+    }
+
+    @Test("LOC-3: what is not brought back by its kind says so, and what to use instead")
+    func updates() throws {
+        let text = try why(lost: lost(.standardUpdates, "", to: .lostWithProcess)).explanation()
+        #expect(text.contains("\n  lost     its location updates, at T+00:00:05, when "), "\(text)")
+        #expect(text.contains("   [LOC-3, "), "\(text)")
+        #expect(text.contains("\n  try      Monitor a region or significant changes: "), "\(text)")
+    }
+
+    @Test("A loss is read back from the log as it was written")
+    func log() throws {
+        let entry = lost(.pendingConnect, belt, to: .lostToRadio)
+        #expect(try why(lost: entry).log.deeds == [entry])
+        #expect(entry.text == "\(Deed.lostToRadio.row.sentence) (BTC-10): pending-connect \(belt)")
+    }
+
+    // MARK: What would become of an event
+
+    private func records(_ decisions: [Decision]) throws -> [DecisionRecord] {
+        DecisionRecord.all(in: try fixture.contents(decisions.map { [$0] }))
+    }
+
+    @Test("LAUNCH-6: events that fare alike are one paragraph, and one that fares otherwise is another")
+    func paragraphs() throws {
+        var others: [Decision] = []
+        for (number, subject) in ["\(belt)/2A37", "\(belt)/2A38", "\(belt)/2A39"].enumerated() {
+            var decision = fixture.nobody(UInt64(number + 1), at: second(10))
+            decision.subject = fixture.names.intern(subject)
+            others.append(decision)
+        }
+        let why = try why(lost: lost(.connection, belt))
+        let text = why.answer(try records(others))
+        #expect(
+            text.hasPrefix(
+                """
+                no: characteristic-notified \(belt)/2A37, \(belt)/2A38, \(belt)/2A39: drop, NoRegistration
+                \(app)  would not be woken by bluetooth characteristic-notified \(belt)/2A37, \(belt)/2A38, \(belt)/2A39
+                """
+            ),
+            "\(text)"
+        )
+        #expect(text.components(separatedBy: "\n  because ").count == 2, "\(text)")
+        #expect(text.components(separatedBy: "\n  lost ").count == 2, "\(text)")
+        #expect(text.hasSuffix("\n  try      \(Self.remedy)"), "\(text)")
+        let woken = try records([others[0], fixture.resume(4, at: second(10))])
+        #expect(why.answer(woken).components(separatedBy: "\n  because ").count == 3)
+        #expect(why.answer(woken).contains("\nyes: characteristic-notified \(belt)/2A37: resume, Resumed\n"))
+    }
+
+    @Test("What was lost of another kind of event is not told of one")
+    func otherSource() throws {
+        let why = try why(lost: lost(.region, "home", to: .lostWithProcess))
+        #expect(!why.answer(try records([fixture.nobody(1, at: second(10))])).contains("  lost "))
+        #expect(why.page(asked: try records([fixture.nobody(1, at: second(10))])[0]).lost.isEmpty)
+    }
+
+    @Test(
+        "A question names events by their kinds, by what they happened to, by its device or its last part, or by both",
+        arguments: [
+            (EventChoice(), true), (EventChoice(kinds: ["characteristic-notified"]), true),
+            (EventChoice(kinds: ["region-entered"]), false), (EventChoice(subject: "belt/2A37"), true),
+            (EventChoice(subject: "belt"), true), (EventChoice(subject: "2a37"), true),
+            (EventChoice(subject: "bel"), false), (EventChoice(subject: "A37"), false),
+            (EventChoice(kinds: ["characteristic-notified"], subject: "belt/2A38"), false),
+            (EventChoice(kinds: ["region-entered", "characteristic-notified"], subject: "BELT"), true),
+        ]
+    )
+    func choice(_ choice: EventChoice, isAbout: Bool) {
+        #expect(choice.matches(kind: "characteristic-notified", subject: "belt/2A37") == isAbout)
+    }
+
+    @Test("why about events explains the newest of them, with what was lost since")
+    func chosenEvent() throws {
+        let why = try why([fixture.resume(1, at: second(3))], lost: lost(.connection, belt))
+        for choice in [EventChoice(kinds: ["characteristic-notified"]), EventChoice(subject: "\(belt)/2A37")] {
+            let text = try #require(why.explanation(.events(choice)))
+            #expect(text.hasPrefix("\(app)  woken at T+00:00:03 by bluetooth characteristic-notified"), "\(text)")
+            #expect(text.contains("\n  lost     its connection to \(belt)"), "\(text)")
+        }
+        #expect(why.explanation(.events(EventChoice(subject: "home"))) == nil)
+    }
+}

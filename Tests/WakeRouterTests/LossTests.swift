@@ -1,0 +1,311 @@
+import Testing
+import WakeModel
+
+@testable import WakeRouter
+
+/// What an app is not registered for any more, and what took it.
+struct Loss: Equatable {
+    var app: AppID
+    var via: Registration
+    var subject: NameID
+    var taker: Deed
+
+    init(_ app: AppID, _ via: Registration, of subject: NameID = .none, _ taker: Deed) {
+        (self.app, self.via, self.subject, self.taker) = (app, via, subject, taker)
+    }
+}
+
+extension Phone {
+    /// What was said to be lost, in order.
+    var losses: [Loss] {
+        actions.compactMap {
+            guard case .lost(let app, let via, let subject, let taker, _) = $0 else { return nil }
+            return Loss(app, via, of: subject, taker)
+        }
+    }
+}
+
+@Suite("What an app loses is said, with what took it")
+struct LossTests {
+    @Test("BTC-6: a link goes with the process where its manager has no restore identifier, and stays where it has one")
+    func noRestoreIdentifier() {
+        var phone = Phone()
+        let app = phone.suspendedSubscriber(restoreIdentifier: .none)
+        let end = phone.hear(.terminate(app, .memory))
+        #expect(phone.losses == [Loss(app, .connection, of: Phone.belt, .lostWithoutRestoreIdentifier)])
+        let told: [EventID] = phone.actions.compactMap {
+            if case .lost(_, _, _, _, let event) = $0 { event } else { nil }
+        }
+        #expect(told == [end])
+        var other = Phone()
+        let kept = other.suspendedSubscriber()
+        other.hear(.terminate(kept, .memory))
+        #expect(other.losses == [])
+    }
+
+    @Test("BTC-6: where no version restores anything, no identifier would have kept it")
+    func noRestoration() {
+        var profile = Profile.ios17
+        profile.areas.bluetooth.restoration = false
+        var phone = Phone(profile)
+        let app = phone.suspendedSubscriber()
+        phone.hear(.terminate(app, .memory))
+        #expect(phone.losses == [Loss(app, .connection, of: Phone.belt, .lostWithProcess)])
+    }
+
+    @Test("BTP-4: what an app published goes with the process where its manager has no restore identifier")
+    func unpreserved() {
+        var phone = Phone()
+        let app = phone.publisher(restoreIdentifier: .none)
+        phone.leave(app)
+        phone.forget()
+        phone.hear(.terminate(app, .memory))
+        #expect(phone.losses == [Loss(app, .publishedService, .lostUnpreserved)])
+    }
+
+    @Test(
+        "LAUNCH-2: a force quit takes a link, of an app that runs and of one whose process is gone",
+        arguments: [true, false]
+    )
+    func forceQuit(isAlive: Bool) {
+        var phone = Phone()
+        let app = isAlive ? phone.suspendedSubscriber() : phone.terminatedSubscriber()
+        phone.user(.forceQuit, app)
+        #expect(phone.losses == [Loss(app, .connection, of: Phone.belt, .lostToForceQuit)])
+        #expect(phone.deeds(.barredWithoutProcess) == (isAlive ? [] : [app]))
+        phone.user(.forceQuit, app)
+        #expect(phone.losses.count == 1)
+    }
+
+    @Test("BTC-8: a restart of the phone takes links once, and not what waits for one", arguments: [true, false])
+    func reboot(isKept: Bool) {
+        var phone = Phone()
+        let app = phone.suspendedSubscriber(restoreIdentifier: isKept ? Phone.identifier : .none)
+        phone.hear(.phone(.reboot))
+        #expect(phone.losses == [Loss(app, .connection, of: Phone.belt, .lostToReboot)])
+        var other = Phone()
+        let waiting = other.install()
+        other.open(waiting)
+        other.request(waiting, .connect(1, peripheral: Phone.belt))
+        other.leave(waiting)
+        other.forget()
+        other.hear(.phone(.reboot))
+        #expect(other.losses == [])
+    }
+
+    @Test("BTC-10: Bluetooth takes links with it when it goes off")
+    func radioOff() {
+        var phone = Phone()
+        let app = phone.suspendedSubscriber()
+        phone.happen(.bluetoothPoweredOff)
+        #expect(phone.losses == [Loss(app, .connection, of: Phone.belt, .lostToRadio)])
+    }
+
+    @Test("SYS-2: an app that is uninstalled takes all with it, once", arguments: [true, false])
+    func uninstalled(isKept: Bool) {
+        var phone = Phone()
+        let app = phone.suspendedSubscriber(restoreIdentifier: isKept ? Phone.identifier : .none)
+        phone.hear(.uninstall(app))
+        #expect(phone.losses == [Loss(app, .connection, of: Phone.belt, .lostToUninstall)])
+    }
+
+    @Test("LIFE-10, LOC-3: location updates go with the process, and a region does not")
+    func updates() {
+        var phone = Phone()
+        let app = phone.locating()
+        phone.startUpdating(app)
+        phone.locate(app, .monitor(phone.circle()))
+        phone.forget()
+        phone.hear(.terminate(app, .crash))
+        #expect(phone.losses == [Loss(app, .standardUpdates, .lostWithProcess)])
+    }
+
+    @Test(
+        "BTC-11: a link that is lost is said to be; one that the app cancelled it gave up itself",
+        arguments: [true, false]
+    )
+    func link(isCancelled: Bool) {
+        var phone = Phone()
+        let app = phone.withApp()
+        phone.subscribe(app)
+        phone.forget()
+        if isCancelled { phone.request(app, .cancelConnection(1, peripheral: Phone.belt)) }
+        let client = BluetoothClient(app: app, slot: 0)
+        phone.happen(.peripheralDisconnected, to: isCancelled ? client : nil, failed: !isCancelled)
+        let taker: Deed = isCancelled ? .unregistered : .lostWithLink
+        #expect(phone.losses == [Loss(app, .connection, of: Phone.belt, taker)])
+    }
+
+    @Test("BT-1: what an app gives up itself is said, and what it never had is not")
+    func unregistered() {
+        var phone = Phone()
+        let app = phone.withApp()
+        phone.request(app, .scan(1, services: [Phone.service], allowDuplicates: false))
+        phone.subscribe(app)
+        phone.forget()
+        phone.request(app, .stopScan(1))
+        phone.request(app, .stopScan(1))
+        phone.request(app, .operate(1, peripheral: Phone.belt, .setNotify(Phone.heartRate, false)))
+        phone.request(app, .operate(1, peripheral: Phone.belt, .setNotify(Phone.heartRate, false)))
+        #expect(
+            phone.losses == [
+                Loss(app, .scan, of: Phone.service, .unregistered),
+                Loss(app, .subscription, of: Phone.belt, .unregistered),
+            ]
+        )
+        phone.forget()
+        phone.request(app, .releaseManager(1))
+        #expect(phone.losses == [Loss(app, .connection, of: Phone.belt, .unregistered)])
+    }
+
+    @Test("A request that comes true is no loss")
+    func connected() {
+        var phone = Phone()
+        let app = phone.withApp()
+        phone.subscribe(app)
+        phone.leave(app)
+        phone.notify()
+        #expect(phone.losses == [])
+    }
+
+    // MARK: Questions
+
+    /// What is said of a value of the belt that came now, where nobody is registered for it.
+    private func refusal(_ phone: Phone, _ app: AppID, _ kind: EventKind = .characteristicNotified) -> [Decision] {
+        var asked = phone.router
+        var output = RouterOutput()
+        var event = WakeEvent(kind: kind, peripheral: Phone.belt, attribute: Phone.heartRate)
+        event.id = EventID(99)
+        asked.refuseBarred(event, for: app, at: phone.now, into: &output)
+        return output.decisions
+    }
+
+    @Test("LAUNCH-2: of an app that was force-quit the bar is what stands against an event that it lost its link for")
+    func refusedBarred() {
+        var phone = Phone()
+        let app = phone.terminatedSubscriber(cause: .userForceQuit)
+        let decisions = refusal(phone, app)
+        #expect(decisions.map(\.verdict) == [.deny])
+        #expect(decisions.map(\.reason) == [.forceQuit])
+        #expect(decisions.map(\.rule) == [.launch2])
+        #expect(decisions.map(\.app) == [app])
+        // What a force quit leaves alone does not fail for it.
+        #expect(refusal(phone, app, .regionEntered).isEmpty)
+        phone.user(.launch, app)
+        #expect(refusal(phone, app).isEmpty)
+    }
+
+    @Test("LAUNCH-2: an app that is not barred is refused nothing for it")
+    func notBarred() {
+        var phone = Phone()
+        let app = phone.terminatedSubscriber(restoreIdentifier: .none)
+        #expect(refusal(phone, app).isEmpty)
+        var profile = Profile.ios17
+        profile.forceQuitBars = false
+        var old = Phone(profile)
+        let swiped = old.terminatedSubscriber(cause: .userForceQuit)
+        #expect(refusal(old, swiped).isEmpty)
+    }
+
+    @Test("BTC-6, LAUNCH-2: how an app stands with a peripheral follows what became of its link")
+    func standing() {
+        var phone = Phone()
+        let app = phone.install()
+        func standing() -> LinkStanding { phone.router.standing(of: app, with: Phone.belt) }
+        #expect(standing() == .neverRan)
+        phone.open(app, restoreIdentifier: .none)
+        #expect(standing() == .unlinked)
+        phone.request(app, .connect(1, peripheral: Phone.belt))
+        #expect(standing() == .pending)
+        phone.happen(.peripheralConnected, to: BluetoothClient(app: app, slot: 0))
+        #expect(standing() == .connected)
+        phone.leave(app)
+        phone.hear(.terminate(app, .memory))
+        #expect(standing() == .unpreserved)
+        phone.user(.forceQuit, app)
+        #expect(standing() == .forceQuit)
+        phone.hear(.uninstall(app))
+        #expect(standing() == .notInstalled)
+    }
+}
+
+/// What is done to an app or a phone that is not as it is meant for.
+@Suite("What changes nothing is said to change nothing")
+struct FindingTests {
+    @Test(
+        "LIFE-1: what is done to an app that does not run changes nothing",
+        arguments: [UserAction.home, .interrupt, .resumeActive]
+    )
+    func notRunning(action: UserAction) {
+        var phone = Phone()
+        let app = phone.terminatedSubscriber()
+        let event = phone.user(action, app)
+        #expect(phone.actions.contains(.did(app, .foundNoProcess, event)))
+        #expect(phone.moves == [])
+    }
+
+    @Test("LIFE-1: an app that sleeps is sent home in vain, and one in the foreground is not")
+    func elsewhere() {
+        var phone = Phone()
+        let app = phone.suspendedSubscriber()
+        phone.user(.home, app)
+        #expect(phone.deeds(.foundElsewhere) == [app])
+        phone.user(.launch, app)
+        phone.user(.launch, app)
+        #expect(phone.deeds(.foundItSo) == [app])
+        phone.forget()
+        phone.user(.interrupt, app)
+        phone.user(.resumeActive, app)
+        phone.user(.home, app)
+        #expect(phone.actions.allSatisfy { if case .did(_, let deed, _, _) = $0 { !deed.tellsOfAct } else { true } })
+    }
+
+    @Test("LIFE-5, LAUNCH-2: an app without a process is ended in vain; a force quit bars it all the same")
+    func ended() {
+        var phone = Phone()
+        let app = phone.terminatedSubscriber()
+        let event = phone.hear(.terminate(app, .memory))
+        #expect(phone.actions.contains(.did(app, .foundNoProcess, event)))
+        #expect(phone.exits == [])
+        phone.user(.forceQuit, app)
+        #expect(phone.deeds(.barredWithoutProcess) == [app])
+        var profile = Profile.ios17
+        profile.forceQuitBars = false
+        var old = Phone(profile)
+        let swiped = old.terminatedSubscriber()
+        old.user(.forceQuit, swiped)
+        #expect(old.deeds(.foundNoProcess) == [swiped])
+        #expect(old.deeds(.barredWithoutProcess) == [])
+    }
+
+    @Test("SYS-2: what is done to an app that is not installed changes nothing")
+    func notInstalled() {
+        var phone = Phone()
+        let app = phone.install()
+        phone.hear(.uninstall(app))
+        phone.forget()
+        let events = [
+            phone.user(.launch, app), phone.hear(.uninstall(app)), phone.hear(.terminate(app, .memory)),
+            phone.hear(.setUp(app, peripheral: Phone.belt)),
+        ]
+        #expect(phone.actions == events.map { Action.did(app, .foundNotInstalled, $0) })
+    }
+
+    @Test("SYS-1: a phone that is off takes nothing but to be turned on, and one that is so already stays so")
+    func phone() {
+        var phone = Phone()
+        let app = phone.install()
+        phone.hear(.phone(.lock))
+        #expect(phone.deeds(.foundItSo) == [])
+        phone.hear(.phone(.lock))
+        #expect(phone.deeds(.foundItSo) == [.none])
+        phone.hear(.phone(.shutDown))
+        phone.hear(.phone(.unlock))
+        #expect(phone.deeds(.foundPhoneOff) == [.none])
+        phone.user(.launch, app)
+        #expect(phone.deeds(.foundPhoneOff) == [.none, app])
+        phone.hear(.phone(.boot))
+        phone.hear(.phone(.boot))
+        #expect(phone.deeds(.foundItSo) == [.none, .none])
+    }
+}
