@@ -35,7 +35,7 @@ struct LineBoundTests {
         for _ in 0..<count { recorder.observe(InboxItem(input: .timeReached), output, at: .zero) }
     }
 
-    @Test("Deeds of an app beyond the bound are counted, and a run that is gone on with has them as often")
+    @Test("Deeds of an app beyond the bound are counted, and a resumed run counts them on")
     func deeds() throws {
         try inFolder { path in
             let first = recorder(try OutcomeLog(creating: path))

@@ -138,7 +138,7 @@ class LiveApp:
         return self.phone.do({"terminate": self.name, "cause": cause}, **options)
 
     def notify(self, characteristic: str, value: str | bytes, **options: Any) -> Outcome:
-        """As a peripheral that the bench plays it notifies a value, bytes or hexadecimal, to whoever has subscribed."""
+        """Notifies its subscribers of a value, bytes or hexadecimal, as a peripheral that the bench plays."""
         return self.phone.do({"notify": self.name, "characteristic": characteristic, "value": value}, **options)
 
     def uninstall(self, **options: Any) -> Outcome:

@@ -179,7 +179,7 @@ final class PlayedFiles: Sendable {
         return writer.bytes + [0x0a]
     }
 
-    /// `0-night.yaml.copy`: files of one name stay apart, and whoever looks for scenarios in folders finds none.
+    /// `0-night.yaml.copy`: files of one name stay apart, and a search for scenarios finds none here.
     private static func name(_ number: Int, _ path: String) -> String {
         let name = path.split(separator: "/").last ?? ""
         // With the rest of it no longer than a name may be.

@@ -31,7 +31,7 @@ extension Run {
         record(verb, at: now)
     }
 
-    /// Refuses a command that would do nothing, where whoever gives it waits for the answer.
+    /// Refuses a command that would do nothing: its client waits for the answer.
     func checkCanAct(_ verb: Verb) throws(SourceFailure) {
         guard case .update(let apps, _, _) = verb else { return }
         for app in apps {

@@ -272,7 +272,7 @@ final class RunRecorder: BenchObserver {
         }
     }
 
-    /// Writes down the bytes that came with an event, once, whoever reads them.
+    /// Writes down the bytes that came with an event, once, whichever app reads them.
     private func keepValue(of item: InboxItem) throws(ReportError) {
         guard let event = item.input.reported, let value = item.payload.valueText,
             !isReplaying || !outcomes.held.values.contains(event.id)

@@ -349,7 +349,7 @@ package final class ScenarioDriver: BenchObserver {
 }
 
 extension Scenario {
-    /// A line of the file as whoever gave it finds it: `nights/night.yaml:31`.
+    /// A line of the file, by the path that the command was given: `nights/night.yaml:31`.
     package func place(line: Int) -> String { "\(RunFolder.fromHere(file)):\(line)" }
 }
 

@@ -73,7 +73,7 @@ package struct RecordReader: ~Copyable {
     }
 }
 
-/// A record with what came with its event, as whoever hears of decisions is given it. The log has values apart, once an event.
+/// A record with what came with its event, as readers of decisions are given it. The log has values apart, once an event.
 package enum RecordValue {
     /// The record in full, with the value as its last member; as it is where there is none.
     package static func adding(_ value: String?, to record: [UInt8]) -> [UInt8] {

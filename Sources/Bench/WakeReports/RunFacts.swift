@@ -182,7 +182,7 @@ package struct RegistrationEntry: LogLine, Hashable, Sendable {
     }
 }
 
-/// The bytes that came with an event, for whoever was to read them: `wake.value/1`, one line an event however many apps it is for.
+/// The bytes that came with an event, whichever app reads them: `wake.value/1`, one line an event however many apps it is for.
 /// Decisions name the event.
 package struct ValueEntry: LogLine, Hashable, Sendable {
     package var event: EventID

@@ -12,7 +12,7 @@ package enum Timeline {
         package var reason: String
         package var pid: Int32 = 0
         package var value = ""
-        /// That something reached nobody or changed nothing, and why, as whoever did it is told; nil for all else.
+        /// That something reached nobody or changed nothing, and why, as the answer to the command says it; nil for all else.
         package var note: String?
     }
 

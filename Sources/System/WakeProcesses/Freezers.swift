@@ -53,7 +53,7 @@ protocol Enclosure: AnyObject {
     var threads: AppThreads { get }
     /// The processes that live now.
     var members: [Int32] { get }
-    /// Whether a process is frozen and killed with it, be it in a group within; also so of one that has gone.
+    /// Whether a process is frozen and killed with it, in a group within too; true of a process that has ended.
     func holds(_ pid: Int32) -> Bool
     /// Processor time of all that was ever in it, in nanoseconds; nil where the kernel does not count it.
     var processorTime: Int64? { get }

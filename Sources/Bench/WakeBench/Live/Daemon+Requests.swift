@@ -388,7 +388,7 @@ extension Daemon {
         case .accepted(let command):
             phone.finish(begins, until: waits ? { $0.isQuiet } : { _ in true }, within: time) {
                 [weak connection, unowned phone] meanwhile, isSettled in
-                // The same instant as whoever gives it again is told.
+                // The instant that a repeated command is answered with, too.
                 let at = phone.endOfAnswer(to: id) ?? LogTime.text(phone.tellTime())
                 var answer = GivenAnswer(command: command, at: at)
                 answer.isSettled = waits && isSettled

@@ -168,7 +168,7 @@ final class LivePhone: BenchObserver {
             repeat {
                 try run.loop.runReady()
                 if run.realTime { try turnInRealTime() } else { try turnInVirtualTime() }
-                // What is told has happened for good, and is told to whoever asks again, after a restart too.
+                // What an answer tells is committed first: a repeated command gets the same answer, after a restart too.
                 if !waiters.isEmpty || given.hasOpen {
                     try run.bench.commit()
                     // Notes belong to no turn.

@@ -30,7 +30,7 @@ package struct PhoneFolder: Sendable {
         }
     }
 
-    /// The phone's, whatever the folder says: who renames a folder renames the phone.
+    /// The folder's own: a renamed folder is a renamed phone.
     var name: String { path.split(separator: "/").last.map { String($0) } ?? path }
     /// Where its run writes to.
     package var run: String { path + "/run" }
@@ -130,7 +130,7 @@ package struct PhoneFolder: Sendable {
     /// The most bytes of a file that is read, unless more may be there.
     static let longestFile = 64 << 20
 
-    /// Whether something is at a path, be it a link that leads nowhere.
+    /// Whether something is at a path; a link counts, also where its target is missing.
     static func exists(_ path: String) -> Bool { FileIdentity(at: path) != nil }
 
     static func remove(_ path: String) throws(CommandFailure) {

@@ -7,7 +7,7 @@ extension LiveWorldVerbs {
         LiveVerb.step(
             "ble notify",
             "DEVICE|APP CHARACTERISTIC HEX",
-            "a simulated peripheral, or a scripted app that is one, notifies a value to whoever has subscribed"
+            "a simulated peripheral, or a scripted app that is one, notifies its subscribers of a value"
         ) { [.init("notify", $0.rest[0]), .init("characteristic", $0.rest[1]), .init("value", $0.rest[2])] },
         LiveVerb.step(
             "ble connect",
