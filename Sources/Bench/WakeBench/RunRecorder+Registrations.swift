@@ -1,0 +1,58 @@
+import WakeModel
+import WakeReports
+import WakeRouter
+
+/// What apps are registered for, which is written down where it has changed.
+extension RunRecorder {
+    static let mostRegistrations = 1_024
+    private static let registrationPause = Instant.Span.seconds(1)
+
+    /// The registrations of every app may have changed.
+    func disturbAll() { restless.formUnion(bounds.indices) }
+
+    /// Writes down what apps are registered for, where that has changed.
+    ///
+    /// - Parameter isLast: whether the run is over, so that what changed lately is not put off.
+    func register(at instant: Instant, isLast: Bool = false, _ kept: (AppID) -> [KeptRegistration]) {
+        var putOff: Set<Int> = []
+        for number in restless.sorted() {
+            let entries = kept(AppID(UInt32(number))).map {
+                RegistrationEntry.Kept(via: $0.via.word, subject: names.text($0.subject), since: $0.since)
+            }
+            guard registered[number]?.kept != entries else { continue }
+            let latest = registered[number]?.at ?? instant
+            let isPutOff = !isLast && !isRolled && instant < latest.advanced(by: Self.registrationPause)
+            guard !isPutOff || bounds[number].registrations.admits() else {
+                putOff.insert(number)
+                if bounds[number].registrations.lost == 1 { tellHaste(of: AppID(UInt32(number))) }
+                continue
+            }
+            let entry = RegistrationEntry(app: bundle(number), at: instant, kept: entries)
+            registered[number] = entry
+            logs.keep(entry)
+        }
+        restless = putOff
+    }
+
+    private func tellHaste(of app: AppID) {
+        let what = "has changed what it is registered for \(Self.mostRegistrations) times in quick succession"
+        noteOnce("\(what); from here on that is written once a second at most", of: app)
+    }
+}
+
+extension AppRequest {
+    /// Whether it may change what the app is registered for.
+    var mayRegister: Bool {
+        switch self {
+        case .beginTask, .endTask, .done, .operate, .measured, .asked: false
+        default: true
+        }
+    }
+}
+
+extension EventKind {
+    /// Whether a pending connection may have become a link by it, or a link have gone.
+    var changesLinks: Bool {
+        self == .peripheralConnected || self == .peripheralDisconnected || self == .peripheralConnectionFailed
+    }
+}
