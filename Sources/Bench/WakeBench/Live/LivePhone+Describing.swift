@@ -1,3 +1,4 @@
+import WakeDevices
 import WakeJSON
 import WakeModel
 import WakeReports
@@ -99,5 +100,28 @@ extension LivePhone {
         } catch {
             throw CommandFailure(.environment, error)
         }
+    }
+
+    /// The positions of the apps that a name or a bundle identifier means.
+    func apps(_ word: String) throws(CommandFailure) -> [Int] {
+        do throws(FileError) { return try live.apps(word) } catch {
+            throw CommandFailure(.notFound, "\(name): \(error.found)", hint: "expected \(error.expected)")
+        }
+    }
+
+    /// What would become of the latest events of a choice for the apps at these positions, if they came again now.
+    ///
+    /// - Parameter words: which events; none for the kinds that there were, as an error.
+    func canWake(_ apps: [Int], _ words: [String]) throws(CommandFailure) -> WakeQuestion.Answer {
+        do { try run.bench.commit() } catch { throw CommandFailure(error) }
+        let log: RunLog
+        do throws(ReportError) {
+            try run.recorder.flush()
+            log = try RunLog(folder: run.folder.path)
+        } catch {
+            throw CommandFailure(.environment, error)
+        }
+        let events = lastEvents.values.sorted { $0.id < $1.id }
+        return try WakeQuestion(run, about: events).answer(words, for: apps.map(run.bundle(ofApp:)), in: log, name)
     }
 }

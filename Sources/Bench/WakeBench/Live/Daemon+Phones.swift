@@ -1,0 +1,243 @@
+import WakeBundles
+import WakeDevices
+import WakeJSON
+import WakeReports
+
+/// Requests about phones themselves: which there are, and their lives.
+extension Daemon {
+    func listPhones(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
+        for name in phones.keys.sorted() { look(after: name) }
+        let all = phoneNames.compactMap { entry(of: $0) }
+        connection.answer(request.request) { writer in
+            writer.key("phones")
+            writer.openArray()
+            for known in all { describe(known, into: &writer) }
+            writer.closeArray()
+        }
+    }
+
+    func describe(_ known: PhoneFolder.Settings, into writer: inout JSONWriter) {
+        let phone = phones[known.name]
+        writer.openObject()
+        writer.key("name")
+        writer.string(known.name)
+        if known.damage == nil {
+            writer.key("udid")
+            writer.string(known.udid)
+        }
+        writer.key("state")
+        writer.string(phone == nil && known.damage != nil ? "failed" : state(of: known.name))
+        writer.key("folder")
+        writer.string(folder(of: known.name).run)
+        if known.damage == nil {
+            writer.key("scenario")
+            writer.string(known.scenario)
+        }
+        if let phone {
+            writer.key("clock")
+            writer.string(phone.run.realTime ? "real" : "virtual")
+            writer.key("profile")
+            writer.string(phone.run.profile.name)
+            writer.key("at")
+            writer.string(LogTime.text(phone.tellTime()))
+            writer.key("locked")
+            writer.bool(phone.run.bench.router.isLocked)
+            writer.key("apps")
+            writer.integer(Int64(phone.run.scenario.apps.count))
+            writer.key("devices")
+            writer.integer(Int64(phone.run.scenario.devices.count))
+        }
+        if let failure = known.damage ?? failures[known.name] {
+            writer.key("error")
+            writer.value(failure.json)
+        }
+        writer.closeObject()
+    }
+
+    func answer(_ request: ControlRequest, with name: String, _ connection: any Client)
+        throws(CommandFailure)
+    {
+        let known = try known(name)
+        connection.answer(request.request) { writer in
+            writer.key("phone")
+            describe(known, into: &writer)
+        }
+    }
+
+    // MARK: Their lives
+
+    func create(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
+        let name = try request.text("phone")
+        guard PhoneFolder.isName(name) else {
+            throw CommandFailure(
+                .usage,
+                "'\(name)' cannot be a phone's name",
+                hint: "1 to 64 letters, digits, - _ and ."
+            )
+        }
+        let folder = folder(of: name)
+        guard entry(of: name) == nil else {
+            throw CommandFailure(
+                .wrongState,
+                "there is a phone '\(name)' already",
+                hint: "give another name, or delete it"
+            )
+        }
+        let given = request.value["scenario"]?.string
+        let scenario = given ?? folder.ownScenario
+        let options = try request.texts("options")
+        let parsed = try settings.parse(options, scenario, folder.run)
+        if given != nil {
+            do throws(FileError) { _ = try Scenario.load(file: scenario, searchFolders: parsed.appFolders) } catch {
+                throw CommandFailure(.invalidFile, error)
+            }
+        }
+        try make(folder) { () throws(CommandFailure) in
+            try RunFolder.make(folder.path, option: PhoneFolder.option)
+            if given == nil { try PhoneFolder.replace(scenario, by: Array("scenario: \(name)\napps: []\n".utf8)) }
+            let udid = FolderTree.newUUID()
+            try folder.write(.init(name: name, udid: udid, scenario: scenario, options: options))
+        }
+        try answer(request, with: name, connection)
+    }
+
+    /// Makes the folder of a new phone, or none. The body writes the settings last: a folder without them was being made when the
+    /// daemon was killed, and goes first.
+    private func make(_ folder: PhoneFolder, _ body: () throws(CommandFailure) -> Void) throws(CommandFailure) {
+        try requireState()
+        try PhoneFolder.remove(folder.path)
+        do throws(CommandFailure) { try body() } catch {
+            try? PhoneFolder.remove(folder.path)
+            throw error
+        }
+    }
+
+    func delete(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
+        let known = try target(request, isForDamaged: true)
+        // That it is shut down cannot be written into what is damaged.
+        if known.damage == nil { try needShutDown(known, for: "delete it") } else { _ = try? switchOff(known.name) }
+        try folder(of: known.name).delete()
+        failures[known.name] = nil
+        connection.answer(request.request)
+    }
+
+    func boot(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
+        var known = try target(request)
+        let isOn = phones[known.name] != nil
+        if !isOn { try boot(known.name, known) }
+        (known.isBooted, known.hasBegun) = (true, true)
+        try folder(of: known.name).write(known)
+        connection.answer(request.request) { writer in
+            writer.key("already")
+            writer.bool(isOn)
+            writer.key("phone")
+            describe(known, into: &writer)
+        }
+    }
+
+    func shutDown(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
+        var known = try target(request, isForDamaged: true)
+        known.isBooted = false
+        if known.damage == nil { try folder(of: known.name).write(known) }
+        failures[known.name] = nil
+        let wasOn = try switchOff(known.name)
+        connection.answer(request.request) { writer in
+            writer.key("already")
+            writer.bool(!wasOn)
+            writer.key("phone")
+            describe(known, into: &writer)
+        }
+    }
+
+    /// Switches a phone off, and closes its journal with it: whoever hears of it then can read it.
+    ///
+    /// - Returns: whether it was on.
+    private func switchOff(_ name: String) throws(CommandFailure) -> Bool {
+        guard let phone = phones.removeValue(forKey: name) else { return false }
+        tellState(of: name)
+        try phone.stop()
+        return true
+    }
+
+    func erase(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
+        let known = try target(request)
+        try needShutDown(known, for: "erase it")
+        let folder = folder(of: known.name)
+        try folder.settle()
+        try forgetRun(of: known)
+        try folder.erase()
+        failures[known.name] = nil
+        try answer(request, with: known.name, connection)
+    }
+
+    /// Writes down, before a phone loses its run, that it need not have one.
+    private func forgetRun(of known: PhoneFolder.Settings) throws(CommandFailure) {
+        guard known.hasBegun else { return }
+        var known = known
+        known.hasBegun = false
+        try folder(of: known.name).write(known)
+    }
+
+    func clone(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
+        let known = try target(request)
+        let name = try request.text("to")
+        guard PhoneFolder.isName(name), entry(of: name) == nil else {
+            throw CommandFailure(.wrongState, "'\(name)' cannot be the name of a new phone", hint: "give another")
+        }
+        try needShutDown(known, for: "clone it")
+        let (from, to) = (folder(of: known.name), folder(of: name))
+        try from.settle()
+        try requireRun(of: known)
+        try make(to) { () throws(CommandFailure) in
+            try from.copyState(to: to.path)
+            var copy = known
+            (copy.name, copy.udid, copy.isBooted) = (name, FolderTree.newUUID(), false)
+            if known.scenario == from.ownScenario {
+                copy.scenario = to.ownScenario
+                try PhoneFolder.replace(copy.scenario, by: try bytes(of: known.scenario))
+            }
+            try to.write(copy)
+        }
+        try answer(request, with: name, connection)
+    }
+
+    private func bytes(of path: String) throws(CommandFailure) -> [UInt8] {
+        do throws(FileError) { return try InputFile.read(path) } catch { throw CommandFailure(.invalidFile, error) }
+    }
+
+    // MARK: Snapshots
+
+    func snapshot(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
+        let known = try target(request)
+        let folder = folder(of: known.name)
+        try folder.settle()
+        let action = try request.text("action")
+        if action != "list" {
+            let name = try request.text("name")
+            guard PhoneFolder.isSnapshotName(name) else {
+                throw CommandFailure(
+                    .usage,
+                    "'\(name)' cannot be a snapshot's name",
+                    hint: "1 to 64 letters, digits, - _ and ., without .new at the end"
+                )
+            }
+            if action != "remove" { try needShutDown(known, for: "\(action) a snapshot") }
+            switch action {
+            case "save":
+                try requireRun(of: known)
+                try folder.saveSnapshot(name)
+            case "load":
+                try folder.requireSnapshot(name)
+                try forgetRun(of: known)
+                try folder.loadSnapshot(name)
+                failures[known.name] = nil
+            case "remove": try folder.removeSnapshot(name)
+            default: throw CommandFailure(unknown: "action '\(action)'", known: ["save", "load", "list", "remove"])
+            }
+        }
+        connection.answer(request.request) { writer in
+            writer.key("snapshots")
+            writer.strings(folder.snapshotNames)
+        }
+    }
+}
