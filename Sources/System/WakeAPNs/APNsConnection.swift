@@ -24,7 +24,7 @@ final class APNsConnection {
     private let descriptor: Descriptor
     private let desk: APNsDesk
     private let channel: TLSChannel?
-    /// Who is at the other end, where it is one who may not push.
+    /// The client, where it may not push.
     private let stranger: APNsStranger?
     /// It is over; called once.
     private let closed: () -> Void
@@ -45,7 +45,7 @@ final class APNsConnection {
 
     /// - Parameters:
     ///   - channel: TLS; nil for none.
-    ///   - stranger: who is at the other end, where it is one who may not push.
+    ///   - stranger: the client, where it may not push.
     init(
         _ descriptor: consuming Descriptor,
         _ desk: APNsDesk,
@@ -91,7 +91,7 @@ final class APNsConnection {
         if case .closed = state { true } else { false }
     }
 
-    /// Whether it is of one who may not push.
+    /// Whether the client may not push.
     var isStrangers: Bool { stranger != nil }
 
     /// Whether nothing is lost with it: HTTP/2 has not begun, or all is said.

@@ -3,11 +3,11 @@ package final class APNsConversation {
     private let desk: APNsDesk
     private let session: HTTP2Session
     private var trust: ProviderTrust
-    /// Who asks, where it is one who may not push.
+    /// The client, where it may not push.
     private let stranger: APNsStranger?
     private var hasAllStreams: Bool
     private var isLeaving = false
-    /// Whether requests are being heard: who called has the answers that come meanwhile sent.
+    /// Whether requests are being heard: the caller has the answers that come meanwhile sent.
     private var isHearing = false
     /// An answer came later than its request, and is to be sent.
     package var answeredLater: () -> Void = {}
@@ -17,7 +17,7 @@ package final class APNsConversation {
 
     /// - Parameters:
     ///   - certificate: the one that the client showed.
-    ///   - stranger: who asks, where it is one who may not push: each request is refused.
+    ///   - stranger: the client, where it may not push: each request is refused.
     ///   - now: nanoseconds, here and elsewhere on a clock that does not jump.
     package init(
         _ desk: APNsDesk,
@@ -88,7 +88,7 @@ package final class APNsConversation {
         } catch { say(.refused(error), id, on: stream) }
     }
 
-    /// One who may not push has the reason, and that is all.
+    /// A peer with another uid is answered with the reason, and nothing else.
     private func refuse(_ stranger: APNsStranger, _ id: String, on stream: Int32) {
         desk.counts.requests += 1
         let body = APNsDesk.body(.forbidden, message: desk.refusal(of: stranger))

@@ -6,15 +6,15 @@ package struct APNsLimits: Sendable {
     /// Streams of a connection at once, of a provider that is trusted.
     package var streams = 1_000
     /// The same before the first request with a valid token, where that is held to: "APNs allows only one stream until you
-    /// post a request with a valid authentication token". Nil holds nobody to it, since libnghttp2 refuses what a client sends
+    /// post a request with a valid authentication token". Nil sets no such limit, since libnghttp2 refuses what a client sends
     /// before it has read of the limit, and clients that do well with Apple's servers do not try that again.
     package var untrustedStreams: Int?
-    /// Connections at once of those who may push. For one more the oldest gives way of those that have not spoken HTTP/2 yet, or
-    /// are over; where there is none, the new one is closed at once.
+    /// Connections at once of clients that may push. For one more the oldest gives way of those that have not spoken HTTP/2 yet,
+    /// or are over; where there is none, the new one is closed at once.
     package var connections = 64
-    /// The same of those who may not, who get no more than the reason.
+    /// The same of peers with another uid, which are answered with the reason alone.
     package var strangers = 4
-    /// How long a connection of one who may not push stays.
+    /// How long a connection of a peer with another uid stays.
     package var stranger = Duration.seconds(5)
     /// Until a connection has spoken TLS and HTTP/2.
     package var beginning = Duration.seconds(10)
@@ -30,14 +30,14 @@ package struct APNsLimits: Sendable {
     package init() {}
 }
 
-/// Who is at the other end of a connection and may not push.
+/// A peer that may not push: the user of its process is neither the owner of the bench nor root.
 package enum APNsStranger: Hashable, Sendable {
     case user(UInt32)
-    /// The kernel does not say whose the connection is.
+    /// The kernel does not tell the uid of the connection's peer.
     case unknown
 }
 
-/// What the connections of a server share: who answers, by which clock, and what was counted.
+/// What the connections of a server share: what answers pushes, the clock, and what was counted.
 package final class APNsDesk {
     /// What came since the start.
     package struct Counts: Equatable, Sendable {
@@ -60,18 +60,18 @@ package final class APNsDesk {
     let makeID: () -> String
     /// Answers a push, at once or later.
     let answer: (PushNotification, _ reply: @escaping (APNsAnswer) -> Void) -> Void
-    /// The user whose bench it is: only this one and root may push.
+    /// The uid of the owner of the bench: only processes of this user and of root may push.
     package let owner: UInt32
-    /// Whose a connection is, by the descriptor of this end; nil where that cannot be found.
+    /// The uid of a connection's peer, by the descriptor of this end; nil where that cannot be found.
     let user: (Int32) -> UInt32?
-    /// A push was refused because of who asked.
+    /// A push was refused because of the uid of the client.
     package var strangerRefused: (APNsStranger) -> Void = { _ in }
     package internal(set) var counts = Counts()
 
     /// - Parameters:
     ///   - key: with what the signatures of provider tokens are checked; nil leaves them unchecked.
-    ///   - owner: the user whose bench it is; nil for that of this process.
-    ///   - user: whose a connection is, by the descriptor of this end; nil for what the kernel says.
+    ///   - owner: the uid of the owner of the bench; nil for that of this process.
+    ///   - user: the uid of a connection's peer, by the descriptor of this end; nil for what the kernel says.
     ///   - clock: seconds since 1970, for the age of tokens and certificates.
     ///   - makeID: a new UUID in its canonical form, for pushes that have none.
     ///   - answer: says what becomes of a push by calling `reply` once, whenever that is known; it is called in the order in which the
@@ -94,13 +94,13 @@ package final class APNsDesk {
         self.answer = answer
     }
 
-    /// Who is at the other end of a connection; nil for one who may push.
+    /// The peer of a connection where it may not push; nil for one that may.
     func stranger(at connection: Int32) -> APNsStranger? {
         guard let user = user(connection) else { return .unknown }
         return user == owner || user == 0 ? nil : .user(user)
     }
 
-    /// Why a push is refused because of who asks.
+    /// Why a push of a peer with another uid is refused.
     func refusal(of stranger: APNsStranger) -> String {
         switch stranger {
         case .user: "this bench is user \(owner)'s, and not yours"

@@ -2,8 +2,8 @@ import WakeSystem
 
 /// A provider endpoint of APNs on this machine: HTTP/2 over TLS, or without it, on 127.0.0.1 and ::1 alone.
 ///
-/// It knows the form of a push and who may ask for one: the user whose bench it is, and root. What becomes of it is its owner's
-/// to say, at once or later.
+/// It checks the form of a push, and that the client is a process of the bench's owner or of root. What becomes of a push is said
+/// by the owner of the server, at once or later.
 package final class APNsServer {
     /// How clients reach it.
     package enum Security: Equatable, Sendable {
@@ -79,8 +79,8 @@ package final class APNsServer {
         }
     }
 
-    /// Whether there is a place for one connection more. Those of strangers have a few of their own, so that they take none from
-    /// those who may push.
+    /// Whether there is a place for one connection more. Peers with another uid have a few places of their own, so that they take
+    /// none from clients that may push.
     private func hasPlace(forStranger isStranger: Bool) -> Bool {
         let limit = isStranger ? desk.limits.strangers : desk.limits.connections
         let others = connections.filter { $0.value.isStrangers == isStranger }

@@ -8,7 +8,7 @@ final class LoopbackListener {
     private(set) var port: UInt16 = 0
     private var sockets: [Int32] = []
     private var watches: [Watch] = []
-    /// Looks again for those who wait, when this process had no descriptor for them.
+    /// Looks again for clients that wait, when this process had no descriptor for them.
     private var again: Timer?
     private let accepted: (consuming Descriptor) -> Void
     /// The most connections that are taken in a row.
@@ -98,7 +98,7 @@ final class LoopbackListener {
 
     private func accept(from listener: Int32) {
         for _ in 0..<Self.mostInTurn {
-            // Who is asked last may have closed it.
+            // The handler of the last connection may have closed it.
             guard sockets.contains(listener) else { return }
             let number = repeatingInterrupted { wake_accept(listener) }
             guard number >= 0 else {

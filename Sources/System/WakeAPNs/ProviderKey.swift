@@ -32,7 +32,7 @@ import COpenSSL
         for isPublic in [true, false] {
             guard let file = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else { return nil }
             defer { unsafe BIO_free(file) }
-            // Nobody is asked for a password.
+            // No password is asked for.
             let key =
                 unsafe isPublic
                 ? PEM_read_bio_PUBKEY(file, nil, { _, _, _, _ in -1 }, nil)

@@ -1,6 +1,6 @@
 import WakeJSON
 
-/// The JSON Web Token with which a provider says who it is, correct in form (RFC 7519; Apple's "Establishing a token-based
+/// The JSON Web Token with which a provider identifies itself, correct in form (RFC 7519; Apple's "Establishing a token-based
 /// connection to APNs").
 package struct ProviderToken: Equatable, Sendable {
     /// The identifier of the key that it says it is signed with: 10 letters and digits.

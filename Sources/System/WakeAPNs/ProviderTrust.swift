@@ -20,7 +20,7 @@ package struct ProviderTrust {
         self.isSigned = isSigned
     }
 
-    /// Whether the provider has shown who it is.
+    /// Whether the provider has identified itself.
     package var isTrusted: Bool { certificate != nil || token != nil }
 
     /// A request came with this authorization.
@@ -62,7 +62,7 @@ package struct ProviderTrust {
 
 /// What a provider's certificate says.
 ///
-/// Nobody looks who issued it: on the bench it may be signed by itself.
+/// Its issuer is not checked: on the bench it may be signed by itself.
 package struct ClientCertificate: Equatable, Sendable {
     /// The UID of its subject, or its common name, of which only what follows a colon counts:
     /// `Apple Push Services: com.example.app`. Nil when it has neither.

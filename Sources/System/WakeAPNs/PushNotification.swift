@@ -15,7 +15,7 @@ package struct PushNotification: Equatable, Sendable {
     package var expiration: Int64?
     /// At most 64 bytes.
     package var collapseID: String?
-    /// At least one byte, at most ``RequestCheck/largestBody``. Nobody has looked whether it is JSON, or too large for its kind (PUSH-5).
+    /// At least one byte, at most ``RequestCheck/largestBody``. Neither its JSON nor the size of its kind is checked (PUSH-5).
     package var payload: [UInt8]
 }
 

@@ -29,8 +29,8 @@ package struct RequestCheck {
 
     /// The push that is asked for.
     ///
-    /// What is wrong first is told: the method, the path, repeated fields, who asks, then the fields and the payload. Apple
-    /// publishes no order, but who asks is known to be checked before the device token.
+    /// What is wrong first is told: the method, the path, repeated fields, the provider, then the fields and the payload. Apple
+    /// publishes no order, but the provider is known to be checked before the device token.
     ///
     /// - Parameters:
     ///   - id: ``id(_:)``.

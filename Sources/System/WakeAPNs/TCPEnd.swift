@@ -1,7 +1,7 @@
 import Glibc
 import WakeSystem
 
-/// An end of a TCP connection of this machine, and whose socket it is.
+/// An end of a TCP connection of this machine, and the user of its socket.
 struct TCPEnd: Hashable {
     /// 4 or 16 bytes in the order of the network; 4 also where an address of Internet Protocol 4 is written as one of 6
     /// (RFC 4291, section 2.5.5.2).
@@ -36,9 +36,9 @@ struct TCPEnd: Hashable {
         return nil
     }
 
-    /// The user whose socket is at this end, by the text of /proc/net/tcp or tcp6; nil without a row.
+    /// The user of the socket at this end, by the text of /proc/net/tcp or tcp6; nil without a row.
     ///
-    /// A socket that its process has closed is nobody's: the kernel writes it down as root's, and without an inode.
+    /// A socket that its process has closed has no user: the kernel writes it down as root's, and without an inode.
     func user(connectedTo other: TCPEnd, in table: String) -> UInt32? {
         let pairs = Array(zip(fields, other.fields))
         for line in table.utf8.split(separator: UInt8(ascii: "\n")) {

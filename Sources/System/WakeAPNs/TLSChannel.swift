@@ -14,9 +14,9 @@ import COpenSSL
         // No renegotiation, which HTTP/2 forbids (bit 30), and no compression (bit 17).
         unsafe SSL_CTX_set_options(handle, 1 << 30 | 1 << 17)
         unsafe SSL_CTX_set_alpn_select_cb(handle, protocolOffered, nil)
-        // A client may show a certificate. Who issued it does not matter here: what it says is looked at later.
+        // A client may show a certificate. Its issuer does not matter here: what it says is checked later.
         unsafe SSL_CTX_set_verify(handle, SSL_VERIFY_PEER) { _, _ in 1 }
-        // Nobody is asked for a password.
+        // No password is asked for.
         unsafe SSL_CTX_set_default_passwd_cb(handle) { _, _, _, _ in -1 }
         let session: [UInt8] = Array("wakebench".utf8)
         unsafe SSL_CTX_set_session_id_context(handle, session, UInt32(session.count))

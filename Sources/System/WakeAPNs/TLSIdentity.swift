@@ -121,7 +121,7 @@ package struct TLSIdentity: Equatable, Sendable {
         unsafe self.handle = handle
     }
 
-    /// A new one, which nobody has signed yet.
+    /// A new one, which is not signed yet.
     fileprivate init(_ name: String, key: KeyPair, at now: Int64) throws(TLSError) {
         guard let made = unsafe X509_new() else { throw TLSError(last: "X509_new") }
         unsafe handle = made
