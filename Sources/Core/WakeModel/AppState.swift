@@ -32,10 +32,21 @@ public enum ExitCause: UInt8, Worded, Codable, Sendable {
     /// The bench itself died or stopped, and its apps with it.
     case bench
 
-    // Said again and again.
-    private static let words = allCases.map(\.spelled)
-
-    package var word: String { Self.words[Int(rawValue)] }
+    /// Written out, because a name is costly to ask for.
+    package var word: String {
+        switch self {
+        case .exit: "exit"
+        case .crash: "crash"
+        case .watchdog: "watchdog"
+        case .memory: "memory"
+        case .cpu: "cpu"
+        case .policy: "policy"
+        case .userForceQuit: "user-force-quit"
+        case .system: "system"
+        case .update: "update"
+        case .bench: "bench"
+        }
+    }
 }
 
 /// The termination codes that iOS prints for a killed app (TASK-4, LIFE-2, LIFE-7 and others).

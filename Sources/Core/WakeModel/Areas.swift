@@ -4,10 +4,21 @@
 public enum Source: UInt8, Worded, Sendable {
     case location, bluetooth, accessory, audio, voip, push, transfer, task, system, notification
 
-    // Said with each event that an app is given.
-    private static let words = allCases.map(\.spelled)
-
-    package var word: String { Self.words[Int(rawValue)] }
+    /// Written out, because a name is costly to ask for.
+    package var word: String {
+        switch self {
+        case .location: "location"
+        case .bluetooth: "bluetooth"
+        case .accessory: "accessory"
+        case .audio: "audio"
+        case .voip: "voip"
+        case .push: "push"
+        case .transfer: "transfer"
+        case .task: "task"
+        case .system: "system"
+        case .notification: "notification"
+        }
+    }
 }
 
 extension Source {
@@ -124,10 +135,21 @@ package enum BackgroundMode: UInt8, Worded, Sendable {
     /// The mode for a word of Info.plist; nil for an unknown word, which has no effect (MODE-1).
     package init?(plistValue: String) { self.init(word: plistValue) }
 
-    // Said again and again.
-    private static let words = allCases.map(\.spelled)
-
-    package var word: String { Self.words[Int(rawValue)] }
+    /// Written out, because a name is costly to ask for.
+    package var word: String {
+        switch self {
+        case .audio: "audio"
+        case .location: "location"
+        case .voip: "voip"
+        case .newsstandContent: "newsstand-content"
+        case .externalAccessory: "external-accessory"
+        case .bluetoothCentral: "bluetooth-central"
+        case .bluetoothPeripheral: "bluetooth-peripheral"
+        case .fetch: "fetch"
+        case .remoteNotification: "remote-notification"
+        case .processing: "processing"
+        }
+    }
 }
 
 /// What the router must know of an app's bundle.

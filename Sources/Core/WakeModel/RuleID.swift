@@ -172,9 +172,11 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
         return "\(letters.uppercased())-\(name.dropFirst(letters.count))"
     }
 
+    private static let byText = Dictionary(uniqueKeysWithValues: zip(texts, allCases))
+
     /// The rule for a printed id; nil when there is none.
     package init?(text: String) {
-        guard let rule = Self.allCases.first(where: { $0.text == text }) else { return nil }
+        guard let rule = Self.byText[text] else { return nil }
         self = rule
     }
 }

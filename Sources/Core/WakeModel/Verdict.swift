@@ -18,10 +18,19 @@ public enum Verdict: UInt8, Worded, Sendable {
         }
     }
 
-    // Said again and again.
-    private static let words = allCases.map(\.spelled)
-
-    package var word: String { Self.words[Int(rawValue)] }
+    /// Written out, because a name is costly to ask for.
+    package var word: String {
+        switch self {
+        case .foregroundDeliver: "foreground-deliver"
+        case .backgroundDeliver: "background-deliver"
+        case .resume: "resume"
+        case .relaunch: "relaunch"
+        case .defer: "defer"
+        case .coalesce: "coalesce"
+        case .drop: "drop"
+        case .deny: "deny"
+        }
+    }
 }
 
 /// Why a verdict was given: a closed list, each owned by one rule. What else there is of it is a row of Tables/reasons.tsv.
@@ -250,10 +259,15 @@ public enum CheckResult: UInt8, Worded, Sendable {
     case pass
     case fail
 
-    // Said again and again.
-    private static let words = allCases.map(\.spelled)
-
-    package var word: String { Self.words[Int(rawValue)] }
+    /// Written out, because a name is costly to ask for.
+    package var word: String {
+        switch self {
+        case .notEvaluated: "not-evaluated"
+        case .notApplicable: "not-applicable"
+        case .pass: "pass"
+        case .fail: "fail"
+        }
+    }
 }
 
 /// The results of all checks of one decision: two bits each, in two planes. There is room for 128 checks.
