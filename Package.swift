@@ -11,17 +11,20 @@ let house: [SwiftSetting] = [
 // Debug builds check that no access overlaps another; what the bench does at each event is not slowed by it.
 let unchecked: [SwiftSetting] = [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
+let optimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 /// Rooms that apps are built with, in packages of their own, where such a flag may be refused.
 let inApps = ["WakeModel", "WakeJSON", "WakeWire"]
 
-/// `tables` and `templates` are compiled into the room: the program needs no file beside it.
+/// `tables` and `templates` are compiled into the room: the program needs no file beside it. `isOptimized`: in debug builds too.
 func room(
     _ name: String,
     on floor: String,
     uses: [String] = [],
     exclude: [String] = [],
     tables: [String] = [],
-    templates: [String] = []
+    templates: [String] = [],
+    isOptimized: Bool = false
 ) -> Target {
     .target(
         name: name,
@@ -29,7 +32,7 @@ func room(
         path: "Sources/\(floor)/\(name)",
         exclude: exclude,
         resources: tables.map { .embedInCode("Tables/\($0)") } + templates.map { .embedInCode("Templates/\($0)") },
-        swiftSettings: floor == "SDK" || inApps.contains(name) ? house : house + unchecked
+        swiftSettings: floor == "SDK" || inApps.contains(name) ? house : house + unchecked + (isOptimized ? optimized : [])
     )
 }
 
@@ -118,14 +121,21 @@ func testLibrary(_ name: String, uses: [String] = [], links: [String] = []) -> T
     )
 }
 
-func tests(_ name: String, uses: [String], exclude: [String] = [], resources: [Resource] = []) -> Target {
+/// - Parameter isOptimized: In debug builds too, for what computes for minutes.
+func tests(
+    _ name: String,
+    uses: [String],
+    exclude: [String] = [],
+    resources: [Resource] = [],
+    isOptimized: Bool = false
+) -> Target {
     .testTarget(
         name: name,
         dependencies: uses.map { .byName(name: $0) },
         path: "Tests/\(name)",
         exclude: exclude,
         resources: resources,
-        swiftSettings: house
+        swiftSettings: house + (isOptimized ? optimized : [])
     )
 }
 
@@ -201,7 +211,7 @@ let package = Package(
         // and these are compared many times an event.
         room("WakeModel", on: "Core", tables: ["checks.tsv", "deeds.tsv", "events.tsv", "reasons.tsv"]),
         room("WakeJSON", on: "Core"),
-        room("WakeRouter", on: "Core", uses: ["WakeModel"]),
+        room("WakeRouter", on: "Core", uses: ["WakeModel"], isOptimized: true),
         room("WakePorts", on: "Core", uses: ["WakeModel"]),
         room("WakeWire", on: "Core", uses: ["WakeModel", "WakeJSON"], exclude: ["WIRE.md"]),
         room("WakeDevices", on: "Core", uses: ["CYAML", "WakeModel", "WakeJSON"], tables: ["guidelines.tsv"]),
@@ -500,7 +510,9 @@ let package = Package(
             exclude: ["Package"]
         ),
         tests("WakeModelTests", uses: ["WakeModel"]),
-        tests("WakeRouterTests", uses: ["WakeModel", "WakeRouter"]),
+        testLibrary("RouterSnapshots", uses: ["WakeModel", "WakeRouter"]),
+        tests("WakeRouterTests", uses: ["RouterSnapshots", "WakeModel", "WakeRouter"]),
+        tests("RandomWorldTests", uses: ["RouterSnapshots", "WakeModel", "WakeRouter"], isOptimized: true),
         tests("WakeWireTests", uses: ["WakeModel", "WakeWire"]),
         tests("WakeDevicesTests", uses: ["WakeDevices", "WakeModel"], exclude: ["Answers"]),
         tests("WakeCapturesTests", uses: ["WakeCaptures", "WakeDevices", "WakeModel"], exclude: ["Captures"]),

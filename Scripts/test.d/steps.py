@@ -10,12 +10,12 @@ EVERY = 1_000.0
 
 # Test targets that compute and read files, and keep a processor busy. All others start processes, and wait for them.
 PURE = (
-    "HouseTests", "FuzzTests", "WakeModelTests", "WakeRouterTests", "WakeWireTests", "WakeDevicesTests", "WakeCapturesTests",
-    "WakeReportsTests",
+    "HouseTests", "FuzzTests", "WakeModelTests", "WakeRouterTests", "RandomWorldTests", "WakeWireTests", "WakeDevicesTests",
+    "WakeCapturesTests", "WakeReportsTests",
 )
 
-# One suite of these, which keeps all processors busy for minutes.
-WORLD = ("WakeRouterTests\\.RandomWorldTests",)
+# One suite of these, which keeps all processors busy.
+WORLD = ("RandomWorldTests\\.RandomWorldTests",)
 
 # The half of the others.
 BENCH = ("WakeBenchTests",)

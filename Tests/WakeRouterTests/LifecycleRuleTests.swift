@@ -5,15 +5,6 @@ import WakeModel
 
 @Suite("Lifecycle")
 struct LifecycleRuleTests {
-    @Test("LIFE-1: the router's table of moves is the rulebook's")
-    func tableOfMoves() {
-        for from in AppState.allCases {
-            for to in AppState.allCases {
-                #expect(LifecycleRules.allows(from: from, to: to) == LegalMoves.contains(from: from, to: to))
-            }
-        }
-    }
-
     @Test("LIFE-1: an illegal move stops the program")
     func illegalMove() async {
         await #expect(processExitsWith: .failure) {

@@ -1,3 +1,4 @@
+import RouterSnapshots
 import Testing
 import WakeModel
 

@@ -1,3 +1,4 @@
+import RouterSnapshots
 import Testing
 import WakeModel
 
@@ -97,22 +98,5 @@ struct SnapshotTests {
         #expect(throws: EncodingFault(.unknownValue, at: 0)) {
             _ = try Router(snapshot: bytes, profile: .ios17)
         }
-    }
-}
-
-extension Router {
-    /// The whole state as bytes.
-    var snapshot: [UInt8] {
-        var (router, coder) = (self, SnapshotCoder())
-        do { try coder.code(&router) } catch { preconditionFailure("what is written has no fault: \(error)") }
-        return coder.bytes
-    }
-
-    /// A router that goes on where the written one stood.
-    init(snapshot: [UInt8], profile: Profile) throws {
-        self.init(profile: profile)
-        var coder = SnapshotCoder(reading: snapshot)
-        try coder.code(&self)
-        try coder.finish()
     }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 import WakeModel
-import WakeRouter
+
+@testable import WakeRouter
 
 @Suite("The random world")
 struct RandomWorldTests {
@@ -62,6 +63,15 @@ struct RandomWorldTests {
         #expect(redecision.missing == [])
         #expect(evidence.withoutDecisive == 0)
         #expect(evidence.withTwoDecisive == 0)
+    }
+
+    @Test("LIFE-1: the router's table of moves is the rulebook's")
+    func tableOfMoves() {
+        for from in AppState.allCases {
+            for to in AppState.allCases {
+                #expect(LifecycleRules.allows(from: from, to: to) == LegalMoves.contains(from: from, to: to))
+            }
+        }
     }
 
     @Test("SYS-3: the same seed gives the same actions and decisions", arguments: [1, 5] as [UInt64])
