@@ -11,12 +11,15 @@ let house: [SwiftSetting] = [
 // Debug builds check that no access overlaps another; what the bench does at each event is not slowed by it.
 let unchecked: [SwiftSetting] = [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
+// The random world computes for minutes otherwise.
 let optimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 /// Rooms that apps are built with, in packages of their own, where such a flag may be refused.
 let inApps = ["WakeModel", "WakeJSON", "WakeWire"]
 
-/// `tables` and `templates` are compiled into the room: the program needs no file beside it. `isOptimized`: in debug builds too.
+/// `tables` and `templates` are compiled into the room: the program needs no file beside it.
+///
+/// - Parameter isOptimized: In debug builds too.
 func room(
     _ name: String,
     on floor: String,
@@ -32,7 +35,8 @@ func room(
         path: "Sources/\(floor)/\(name)",
         exclude: exclude,
         resources: tables.map { .embedInCode("Tables/\($0)") } + templates.map { .embedInCode("Templates/\($0)") },
-        swiftSettings: floor == "SDK" || inApps.contains(name) ? house : house + unchecked + (isOptimized ? optimized : [])
+        swiftSettings: house + (floor == "SDK" || inApps.contains(name) ? [] : unchecked)
+            + (isOptimized ? optimized : [])
     )
 }
 
@@ -121,7 +125,7 @@ func testLibrary(_ name: String, uses: [String] = [], links: [String] = []) -> T
     )
 }
 
-/// - Parameter isOptimized: In debug builds too, for what computes for minutes.
+/// - Parameter isOptimized: In debug builds too.
 func tests(
     _ name: String,
     uses: [String],
