@@ -181,12 +181,13 @@ def play(arguments, folder):
         this.start()
         atexit.register(this.bench.kill)
         until, limit = time.monotonic() + ROUND_LIMIT, min(arguments.kills - kills, arguments.per_round)
-        done = 0
+        done, victim = 0, None
         while not this.is_over():
             if time.monotonic() > until:
                 sys.exit(f"round {rounds}: {this.taken()} of {arguments.files} after {ROUND_LIMIT} s; see {folder}")
             time.sleep(chance.random() * 0.3)
-            victim = chance.choice(VICTIMS)
+            # One that is not there is waited for: otherwise the bench would be nearly every victim.
+            victim = victim or chance.choice(VICTIMS)
             if done < limit and this.kill(victim):
                 done += 1
                 per[victim] += 1
@@ -196,6 +197,7 @@ def play(arguments, folder):
                     this.kill("bench")
                     done += 1
                     per["bench"] += 1
+                victim = None
         atexit.register(this.bench.kill)
         again, found = this.finish()
         kills, repeated = kills + done, repeated + again
