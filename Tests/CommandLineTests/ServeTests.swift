@@ -117,6 +117,59 @@ struct ServeTests {
         #expect(try bench("app", "list").output.split(separator: "\n").count == 2)
     }
 
+    /// An app that answers what it is told, and does nothing of its own.
+    private static let answering = """
+        #!/usr/bin/python3 -IS
+        import json, os, socket
+        connection = socket.socket(fileno=int(os.environ["WAKEBENCH_SOCKET"]))
+        def send(**message): connection.send(json.dumps(message).encode())
+        send(type="hello", version=1, client="python", pid=os.getpid())
+        while packet := connection.recv(65536):
+            message = json.loads(packet)
+            if message["type"] == "welcome": send(type="launched")
+            if "delivery" in message: send(type="ack", delivery=message["delivery"])
+
+        """
+
+    @Test(
+        "A clone and its original have processes of their own: what ends those of one leaves those of the other alone",
+        .enabled(if: Self.hasPython)
+    )
+    func clonedApps() throws {
+        let bench = try ServedBench()
+        try bench.program.makeBundle()
+        try bench.program.write("Heart.app/heart", Self.answering, executable: true)
+        try bench.program.write("real.yaml", "scenario: real\napps: [{bundle: Heart.app, name: heart}]\n")
+        for words in [
+            ["create", "one", "--scenario", "real.yaml"], ["boot", "one"], ["shutdown", "one"],
+            ["clone", "one", "two"], ["boot", "one"],
+        ] {
+            let done = try bench.run(["phone"] + words)
+            try #require(done.code == 0, "\(words): \(done.errors)")
+        }
+        func process(_ phone: String) throws -> Int {
+            let apps = try bench.json("app", "list", "-p", phone)["apps"] as? [[String: Any]]
+            return try #require(apps?.first?["pid"] as? Int)
+        }
+        func launched(_ phone: String) throws -> Int {
+            let launched = try bench("app", "launch", "heart", "-p", phone)
+            #expect(launched.code == 0, "\(launched.errors)")
+            return try process(phone)
+        }
+        let first = try launched("one")
+        #expect(try bench("phone", "boot", "two").code == 0)
+        let second = try launched("two")
+        #expect(first > 0 && second > 0 && first != second)
+        #expect(try process("one") == first)
+        #expect(try bench("app", "terminate", "heart", "-p", "two").code == 0)
+        #expect(try bench("app", "wait", "heart", "not-running", "-p", "two").code == 0)
+        #expect(try bench("phone", "shutdown", "two").code == 0)
+        #expect(try bench("phone", "boot", "two").code == 0)
+        #expect(try launched("two") != second)
+        #expect(try process("one") == first)
+        #expect(try !bench.program.read("state/phones/one/run/outcomes.ndjson").contains("\"wake.exit/1\""))
+    }
+
     @Test("Commands that cannot be carried out say why with their own exit codes")
     func refusals() throws {
         let bench = try ServedBench()

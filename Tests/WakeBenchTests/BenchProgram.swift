@@ -165,14 +165,15 @@ final class BenchProgram {
         return found
     }
 
-    /// The control groups of the run, in all hierarchies; an enumerator stays on the file system that it begins on.
+    /// The control groups of the run, in all hierarchies: more may follow its name after a dash. An enumerator stays on the file
+    /// system that it begins on.
     func groups(of run: String) -> [String] {
         let root = "/sys/fs/cgroup"
         let hierarchies = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
         return Set([root] + hierarchies.map { "\(root)/\($0)" }).flatMap { hierarchy in
             let all = FileManager.default.enumerator(atPath: hierarchy)
             let groups = (all?.compactMap { $0 as? String } ?? []).filter {
-                $0.hasSuffix(run) || $0.contains("\(run)/")
+                $0.hasSuffix(run) || $0.contains("\(run)/") || $0.contains("\(run)-")
             }
             return groups.map { "\(hierarchy)/\($0)" }
         }

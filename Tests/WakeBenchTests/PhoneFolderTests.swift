@@ -1,6 +1,8 @@
 import Foundation
 import Glibc
 import Testing
+import WakeDevices
+import WakeModel
 import WakePorts
 
 @testable import WakeBench
@@ -160,6 +162,28 @@ struct PhoneFolderTests {
         #expect(throws: CommandFailure.self) { try place.folder.copyState(to: place.folder.path + "/apps.ndjson/x") }
         try place.folder.settle()
         #expect(place.files == before)
+    }
+
+    @Test("The processes of a copied run have a name of their own, which is the same when the run is opened again")
+    func processNames() throws {
+        let place = try Place(["one.yaml": "scenario: one\napps: []\n"])
+        func name(_ phone: PhoneFolder) throws -> String {
+            let options = RunOptions(scenario: place.folder.path + "/one.yaml", out: phone.run)
+            let played = PlayedFiles(options)
+            let backends = RunBackends(options, try Scenario.load(file: played.scenario, files: played.files))
+            let folder = try RunFolder(making: options.out)
+            return try RunJournal.of(options, in: folder, playing: played, .ios17, seed: 1, date: .usual, backends)
+                .runName
+        }
+        let first = try name(place.folder)
+        let copy = PhoneFolder(path: place.phones.appending(path: "two").path)
+        try place.folder.copyState(to: copy.path)
+        let second = try name(copy)
+        #expect(first != second)
+        #expect(try name(place.folder) == first)
+        let renamed = PhoneFolder(path: place.phones.appending(path: "three").path)
+        try PhoneFolder.move(copy.path, to: renamed.path)
+        #expect(try name(renamed) == second)
     }
 
     @Test("A phone is deleted with one step, and what is left of it when the daemon is killed is removed by the next")

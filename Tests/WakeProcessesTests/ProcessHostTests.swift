@@ -353,6 +353,21 @@ struct ProcessHostTests {
         try stage.turn { stage.exits.count == 1 }
     }
 
+    @Test(
+        "An app starts in a group of another number where one of its own is there already",
+        arguments: TriedFreezers.kinds.filter { $0 != .sigstop }
+    )
+    func takenGroup(freezer: FreezerKind) throws {
+        let stage = try Stage(freezer)
+        let roots = GroupRoots.ofThisProcess()
+        let root = try #require(freezer == .cgroup2 ? roots.version2 : roots.version1)
+        let run = "\(root)/wakebench-\(stage.host.runName)/bench-\(getpid())"
+        for number in 1...2 { #expect(unsafe mkdir("\(run)/app-1-\(number)", 0o755) == 0) }
+        try stage.spawn("exit", "7")
+        try stage.turn { !stage.exits.isEmpty }
+        #expect(stage.exits.map(\.cause) == [.exited(status: 7)])
+    }
+
     @Test("An app has no more tasks than its bound, and the bench goes on", arguments: TriedFreezers.kinds)
     func swarm(freezer: FreezerKind) throws {
         let stage = try Stage(freezer)

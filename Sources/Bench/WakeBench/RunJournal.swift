@@ -11,7 +11,7 @@ struct RunJournal {
     /// What the broken run left; nil for a new one.
     let recovery: JournalRecovery?
     private let file: SQLiteJournal?
-    /// Names the run's processes and control groups.
+    /// Names the run's processes and control groups. That of a copy of the folder is another, though its journal says the same.
     let runName: String
 
     /// The folder of a run without a journal.
@@ -81,12 +81,12 @@ struct RunJournal {
                     date: date.seconds
                 )
                 let created = try SQLiteJournal(creating: path, meta: meta, settings: settings)
-                (journal, file, recovery, runName) = (created, created, nil, name)
+                (journal, file, recovery, runName) = (created, created, nil, Self.name(of: name, in: folder))
                 return
             }
             let opened = try SQLiteJournal(opening: path, settings: settings)
             let found = try opened.recover()
-            (journal, file, recovery, runName) = (opened, opened, found, found.meta.run)
+            (journal, file, recovery, runName) = (opened, opened, found, Self.name(of: found.meta.run, in: folder))
         } catch {
             throw CommandFailure(error)
         }
@@ -195,6 +195,13 @@ struct RunJournal {
 
     private static func newName() -> String {
         "run-\(getpid())-\(String(UInt64(bitPattern: WallClock.now()), radix: 36))"
+    }
+
+    /// The name of a run's processes, which tells them from those of a copy of the run. A bench that is started again finds those
+    /// of the one before by it, also where the folder was renamed.
+    private static func name(of run: String, in folder: RunFolder) -> String {
+        guard let place = FileIdentity(at: folder.path, followsLinks: true) else { return run }
+        return "\(run)-\(place.text)"
     }
 }
 

@@ -121,7 +121,7 @@ package struct RunEnding: Hashable, Sendable {
 
 /// What a run is, as its journal knows it.
 package struct JournalMeta: Hashable, Sendable {
-    /// Unique among runs; names the run's cgroups.
+    /// Unique among runs but for copies of one; names the run's cgroups, together with its folder.
     package var run: String
     package var scenarioPath: String
     /// A hash of the scenario's bytes, to tell a changed file.

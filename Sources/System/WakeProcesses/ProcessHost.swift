@@ -203,9 +203,14 @@ import WakeSystem
         guard let groups else { return try unsafe StopEnclosure.start(&request, keepers: keepers, loop: loop) }
         let group: GroupEnclosure
         do {
-            let folder = "\(groups)/app-\(app)-\(serial)"
             // A bench that does not see our process, such as one of another container, takes our groups for left behind.
             if unsafe access(groups, F_OK) != 0, let runFolder { try makeGroup(groups, in: runFolder) }
+            var folder = "\(groups)/app-\(app)-\(serial)"
+            // One that is there, whoever made it, is no reason for the app not to start.
+            while unsafe access(folder, F_OK) == 0 {
+                serial += 1
+                folder = "\(groups)/app-\(app)-\(serial)"
+            }
             group = try GroupEnclosure(loop: loop, kind: freezer, folder: folder, limit: limit)
         } catch {
             throw SpawnFailure(call: error.description, code: error.code)

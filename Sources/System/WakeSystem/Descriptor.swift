@@ -81,6 +81,9 @@ package struct FileIdentity: Hashable, Sendable {
         (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
     }
 
+    /// The same in digits, lower-case letters and one dash: at most 27 of them.
+    package var text: String { "\(String(device, radix: 36))-\(String(inode, radix: 36))" }
+
     /// What stands at a path, or a link there leads to; nil when nothing does.
     ///
     /// - Parameter followsLinks: false for a link that is meant itself.
