@@ -61,7 +61,7 @@ struct DaemonFaultTests {
             let refused = try bench.run(["phone", "snapshot"] + words + ["-p", "one"])
             expectRefusal(refused, code: 12, says: "phones/one", "see to the space")
         }
-        expectRefusal(try bench("phone", "clone", "one", "two"), code: 12, says: "phones/two", "see to the space")
+        expectRefusal(try bench("phone", "clone", "one", "two"), code: 12, says: "phones/.two.new", "see to the space")
         #expect(try bench("phone", "snapshot", "list", "-p", "one").output == "base\n")
         #expect(contents(bench, "state/phones") == ["one"])
         #expect(contents(bench, "state/phones/one") == ["phone.json", "run", "snapshots"])
@@ -94,6 +94,7 @@ struct DaemonFaultTests {
         let bench = try ServedBench()
         try bench.program.write("state/phones/two/run/decisions.ndjson", "{}\n")
         try bench.program.write("state/phones/.gone.deleted/run/large", "x")
+        try bench.program.write("state/phones/.new.new/run/journal.sqlite", "x")
         try bench.killAndServeAgain()
         #expect(contents(bench, "state/phones") == ["two"])
         #expect(try bench("phone", "list").output.split(separator: "\n").count == 1)
@@ -136,6 +137,42 @@ struct DaemonFaultTests {
         #expect(try states(bench) == ["one": "booted"])
         #expect(contents(bench, "state/phones") == ["one"])
         #expect(try bench("phone", "create", "bad").code == 0)
+    }
+
+    @Test(
+        "A phone whose settings were removed is failed: none is made in its place, it can be deleted, and its settings brought back",
+        arguments: ["run", "snapshots"]
+    )
+    func removedSettings(_ left: String) throws {
+        let bench = try ServedBench()
+        for phone in ["one", "two"] {
+            try bench.makePhone(phone, "--clock", "virtual")
+            #expect(try bench("phone", "shutdown", phone).code == 0)
+        }
+        #expect(try bench("phone", "snapshot", "save", "base", "-p", "one").code == 0)
+        let folder = bench.program.folder.appending(path: "state/phones/one").path
+        try FileManager.default.moveItem(atPath: folder + "/phone.json", toPath: folder + "/kept.json")
+        try FileManager.default.removeItem(atPath: folder + (left == "run" ? "/snapshots" : "/run"))
+        for _ in 1...2 {
+            #expect(try states(bench) == ["one": "failed", "two": "shutdown"])
+            expectRefusal(
+                try bench("phone", "boot", "one"),
+                code: 4,
+                says: "phones/one/phone.json: removed since the phone was made",
+                "bring it back, or remove the phone with 'wakebench phone delete one'"
+            )
+            expectRefusal(try bench("phone", "create", "one"), code: 4, says: "there is a phone 'one' already")
+            expectRefusal(try bench("phone", "clone", "two", "one"), code: 4, says: "'one' cannot be the name of a new")
+            #expect(contents(bench, "state/phones/one") == ["kept.json", left])
+            try bench.killAndServeAgain()
+        }
+        try FileManager.default.moveItem(atPath: folder + "/kept.json", toPath: folder + "/phone.json")
+        #expect(try states(bench) == ["one": "shutdown", "two": "shutdown"])
+        try FileManager.default.removeItem(atPath: folder + "/phone.json")
+        #expect(try bench("phone", "delete", "one").code == 0)
+        #expect(try states(bench) == ["two": "shutdown"])
+        #expect(contents(bench, "state/phones") == ["two"])
+        #expect(try bench("phone", "create", "one").code == 0)
     }
 
     @Test("A phone whose journal is damaged says that it can be erased, and goes on when it is")

@@ -192,7 +192,7 @@ struct PhoneFolderTests {
         try place.folder.delete()
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.phones.path) == [])
         try place.folder.delete()
-        for name in [".one.deleted", ".git", "two"] {
+        for name in [".one.deleted", ".three.new", ".git", "two"] {
             let folder = place.phones.appending(path: name)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         }

@@ -92,24 +92,16 @@ extension Daemon {
                 throw CommandFailure(.invalidFile, error)
             }
         }
-        try make(folder) { () throws(CommandFailure) in
-            try RunFolder.make(folder.path, option: PhoneFolder.option)
-            if given == nil { try PhoneFolder.replace(scenario, by: Array("scenario: \(name)\napps: []\n".utf8)) }
+        try requireState()
+        try folder.make { (unnamed) throws(CommandFailure) in
+            try RunFolder.make(unnamed.path, option: PhoneFolder.option)
+            if given == nil {
+                try PhoneFolder.replace(unnamed.ownScenario, by: Array("scenario: \(name)\napps: []\n".utf8))
+            }
             let udid = FolderTree.newUUID()
-            try folder.write(.init(name: name, udid: udid, scenario: scenario, options: options))
+            try unnamed.write(.init(name: name, udid: udid, scenario: scenario, options: options))
         }
         try answer(request, with: name, connection)
-    }
-
-    /// Makes the folder of a new phone, or none. The body writes the settings last: a folder without them was being made when the
-    /// daemon was killed, and goes first.
-    private func make(_ folder: PhoneFolder, _ body: () throws(CommandFailure) -> Void) throws(CommandFailure) {
-        try requireState()
-        try PhoneFolder.remove(folder.path)
-        do throws(CommandFailure) { try body() } catch {
-            try? PhoneFolder.remove(folder.path)
-            throw error
-        }
     }
 
     func delete(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
@@ -188,15 +180,16 @@ extension Daemon {
         let (from, to) = (folder(of: known.name), folder(of: name))
         try from.settle()
         try requireRun(of: known)
-        try make(to) { () throws(CommandFailure) in
-            try from.copyState(to: to.path)
+        try requireState()
+        try to.make { (unnamed) throws(CommandFailure) in
+            try from.copyState(to: unnamed.path)
             var copy = known
             (copy.name, copy.udid, copy.isBooted) = (name, FolderTree.newUUID(), false)
             if known.scenario == from.ownScenario {
                 copy.scenario = to.ownScenario
-                try PhoneFolder.replace(copy.scenario, by: try bytes(of: known.scenario))
+                try PhoneFolder.replace(unnamed.ownScenario, by: try bytes(of: known.scenario))
             }
-            try to.write(copy)
+            try unnamed.write(copy)
         }
         try answer(request, with: name, connection)
     }

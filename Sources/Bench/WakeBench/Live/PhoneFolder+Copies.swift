@@ -5,7 +5,7 @@ import WakeBundles
 /// The daemon may be killed at any moment, and the disk may be full: what was kept stays until what takes its place is whole, and
 /// each step from one to the other is a rename. ``settle()`` does what a killed daemon left to be done.
 extension PhoneFolder {
-    private var snapshots: String { path + "/snapshots" }
+    var snapshots: String { path + "/snapshots" }
     private func snapshot(_ name: String) -> String { snapshots + "/" + name }
     /// A snapshot that is being copied or removed. No snapshot has such a name.
     private func unfinished(_ name: String) -> String { "\(snapshots)/.\(name)\(Self.newSuffix)" }
@@ -14,7 +14,7 @@ extension PhoneFolder {
     private static let newSuffix = ".new"
     private static let oldSuffix = ".old"
     /// The state that the phone is being brought to: its run or a file `none`, and its `apps.ndjson`, which is moved last.
-    private var loading: String { path + "/loading" }
+    var loading: String { path + "/loading" }
     private var staged: String { loading + ".new" }
 
     /// Finishes, or undoes, what a daemon did here when it was killed. To be called before anything here is used.
@@ -97,12 +97,28 @@ extension PhoneFolder {
         try Self.remove(gone)
     }
 
+    /// Makes all of the phone, or nothing. From the last moment on there is one of its name, in place of what is none.
+    ///
+    /// - Parameter body: makes it in a folder of another name.
+    func make(_ body: (_ unnamed: PhoneFolder) throws(CommandFailure) -> Void) throws(CommandFailure) {
+        let unnamed = PhoneFolder(path: "\(path.dropLast(name.count)).\(name)\(Self.newSuffix)")
+        try Self.remove(unnamed.path)
+        do throws(CommandFailure) {
+            try body(unnamed)
+            try Self.remove(path)
+            try Self.move(unnamed.path, to: path)
+        } catch {
+            try? Self.remove(unnamed.path)
+            throw error
+        }
+    }
+
     private static let deletedSuffix = ".deleted"
 
-    /// Removes what is left of phones that were being deleted when the daemon was killed.
+    /// Removes what is left of phones that were being made or deleted when the daemon was killed.
     static func sweep(_ phones: String) {
-        for file in FolderTree.names(in: phones) where file.hasPrefix(".") && file.hasSuffix(deletedSuffix) {
-            try? remove(phones + "/" + file)
+        for file in FolderTree.names(in: phones) where file.hasPrefix(".") {
+            if [deletedSuffix, newSuffix].contains(where: { file.hasSuffix($0) }) { try? remove(phones + "/" + file) }
         }
     }
 

@@ -59,8 +59,13 @@ package struct PhoneFolder: Sendable {
 
     // MARK: Settings
 
-    /// Whether the folder is a phone's. One that was being made when the daemon was killed is none.
-    var isThere: Bool { Self.exists(settingsFile) }
+    /// Whether the folder is a phone's, be it one that has lost its settings.
+    var isThere: Bool { Self.exists(settingsFile) || isUsed }
+
+    /// Whether it has a run, or is brought to another, or has snapshots: nobody makes another phone of it without a word.
+    private var isUsed: Bool {
+        [RunFolder(of: run).journal, loading, snapshots].contains(where: Self.exists)
+    }
 
     /// Nil when the folder is none of a phone.
     ///
@@ -71,7 +76,15 @@ package struct PhoneFolder: Sendable {
         do throws(CommandFailure) { found = try Self.read(settingsFile) } catch {
             throw CommandFailure(error.code, error.message, hint: remedy, place: error.place)
         }
-        guard let text = found else { return nil }
+        guard let text = found else {
+            guard isUsed else { return nil }
+            throw CommandFailure(
+                .wrongState,
+                in: settingsFile,
+                "removed since the phone was made",
+                hint: "bring it back, or remove the phone with 'wakebench phone delete \(name)'"
+            )
+        }
         guard let value = JSONValue(parsing: text), value["name"]?.string != nil, let udid = value["udid"]?.string,
             let scenario = value["scenario"]?.string, let booted = value["booted"]?.bool
         else { throw CommandFailure(.invalidFile, in: settingsFile, "not what wakebench wrote", hint: remedy) }
