@@ -140,7 +140,7 @@ struct DaemonFaultTests {
     }
 
     @Test(
-        "A phone whose settings were removed is failed: none is made in its place, it can be deleted, and its settings brought back",
+        "A phone whose settings were removed is failed: none is made over it, it can be deleted, and they can be brought back",
         arguments: ["run", "snapshots"]
     )
     func removedSettings(_ left: String) throws {
@@ -190,6 +190,24 @@ struct DaemonFaultTests {
         #expect(try bench("phone", "erase", "one").code == 0)
         #expect(try bench("phone", "boot", "one").code == 0)
         #expect(try bench("time", "now").output == "T+00:00:00.000\n")
+    }
+
+    @Test("A pipe in the place of what a phone writes stops this phone, and keeps no other waiting")
+    func pipe() throws {
+        let bench = try ServedBench()
+        for phone in ["one", "two"] { try bench.makePhone(phone, "--clock", "virtual") }
+        let answers = bench.program.folder.appending(path: "state/phones/one/run/answers.ndjson").path
+        #expect(unsafe mkfifo(answers, 0o600) == 0)
+        // What becomes of it cannot be written down.
+        _ = try bench("app", "launch", "heart", "-p", "one", "--id", "first")
+        expectRefusal(
+            try bench("app", "home", "heart", "-p", "one"),
+            code: 12,
+            says: "one/run/answers.ndjson: a pipe, a socket or a device, and no file",
+            "begin anew with 'wakebench phone erase one'"
+        )
+        #expect(try bench("app", "launch", "heart", "-p", "two").code == 0)
+        #expect(try states(bench) == ["one": "failed", "two": "booted"])
     }
 
     // MARK: Files that go
@@ -447,6 +465,17 @@ struct DaemonFaultTests {
         let refused = try program.run("daemon", "start", "--state", "s", "--socket", "notes.txt")
         expectRefusal(refused, code: 12, says: "notes.txt: a file that is no socket is there")
         #expect(try program.read("s/daemon.log") == refused.errors)
+    }
+
+    @Test("A pipe in the place of the daemon's log, which nobody reads, is refused and not waited for")
+    func pipeOfLog() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let state = program.folder.appending(path: "s").path
+        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+        #expect(unsafe mkfifo(state + "/daemon.log", 0o600) == 0)
+        let refused = try program.run("daemon", "start", "--state", "s", "--socket", "s/c")
+        expectRefusal(refused, code: 12, says: "s/daemon.log: open: ", "give another file with --log")
     }
 
     @Test(

@@ -164,6 +164,30 @@ struct PhoneFolderTests {
         #expect(place.files == before)
     }
 
+    @Test("A copy has pipes and links as such and the rights of folders, waits for nobody, and leaves out sockets")
+    func specialFiles() throws {
+        let place = try Place(["run/apps/one/j": "1"])
+        let home = "/run/apps/one"
+        let made = place.folder.path + home
+        #expect(unsafe mkfifo(made + "/pipe", 0o640) == 0)
+        #expect(unsafe mknod(made + "/socket", S_IFSOCK | 0o600, 0) == 0)
+        try FileManager.default.createSymbolicLink(atPath: made + "/link", withDestinationPath: "/nowhere")
+        #expect(unsafe chmod(made, 0o750) == 0)
+        try place.folder.saveSnapshot("base")
+        let copy = place.folder.path + "/snapshots/base" + home
+        #expect(try FileManager.default.contentsOfDirectory(atPath: copy).sorted() == ["j", "link", "pipe"])
+        #expect(mode(copy) == S_IFDIR | 0o750)
+        #expect(mode(copy + "/pipe") == S_IFIFO | 0o640)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: copy + "/link") == "/nowhere")
+        #expect(try String(contentsOfFile: copy + "/j", encoding: .utf8) == "1")
+    }
+
+    /// What lies at a path, with its rights.
+    private func mode(_ path: String) -> mode_t? {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? status.st_mode : nil
+    }
+
     @Test("The processes of a copied run have a name of their own, which is the same when the run is opened again")
     func processNames() throws {
         let place = try Place(["one.yaml": "scenario: one\napps: []\n"])

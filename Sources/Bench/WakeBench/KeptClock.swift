@@ -25,15 +25,14 @@ final class KeptClock {
     /// Opens the file, and makes it where there is none.
     ///
     /// - Parameter isNew: whether the run begins, so that what an earlier one left there means nothing.
-    /// - Throws: ``CommandFailure`` with exit code 12 when the system refuses, or a link is in its place.
+    /// - Throws: ``CommandFailure`` with exit code 12 when the system refuses, or something else is in its place.
     init(_ path: String, isNew: Bool) throws(CommandFailure) {
         self.path = path
-        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | (isNew ? O_TRUNC : 0)
-        let number = unsafe open(path, flags, 0o600)
-        guard number >= 0 else {
-            throw CommandFailure(.environment, SystemError(last: "open", subject: path).description)
+        let flags = O_RDWR | O_CREAT | (isNew ? O_TRUNC : 0)
+        do throws(SystemError) { file = try Descriptor.openFile(path, flags) } catch {
+            throw PhoneFolder.failure(error, of: path)
         }
-        file = Descriptor(owning: number)
+        let number = file.number
         // One byte more tells a longer file.
         var line = [UInt8](repeating: 0, count: Self.length + 1)
         let count = unsafe line.withUnsafeMutableBytes { bytes in

@@ -33,6 +33,24 @@ package struct Descriptor: ~Copyable {
         return Descriptor(owning: number)
     }
 
+    /// Opens an ordinary file, close-on-exec, and waits for nobody: what has taken its place is refused, and a link there is not
+    /// followed.
+    ///
+    /// - Parameter mode: the rights of a file that is created.
+    /// - Throws: ``SystemError`` with the code EISDIR for a folder, ELOOP for a link, and ENXIO for a pipe, a socket or a device.
+    package static func openFile(
+        _ path: String,
+        _ flags: Int32,
+        mode: UInt32 = 0o600
+    ) throws(SystemError) -> Descriptor {
+        let file = try Self.open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: mode)
+        var status = stat()
+        guard unsafe fstat(file.number, &status) == 0 else { throw SystemError(last: "fstat", subject: path) }
+        let kind = status.st_mode & S_IFMT
+        guard kind == S_IFREG else { throw SystemError("open", code: kind == S_IFDIR ? EISDIR : ENXIO, subject: path) }
+        return file
+    }
+
     /// A second descriptor of the same open file, close-on-exec.
     package func duplicate() throws(SystemError) -> Descriptor {
         let copy = wake_duplicate(number)
@@ -145,9 +163,9 @@ package func repeatingInterrupted<Number: SignedInteger>(_ call: () -> Number) -
     }
 }
 
-/// Reads a small file of the kernel whole, at most `limit` bytes.
+/// Reads a small file, such as one of the kernel, whole, at most `limit` bytes. A pipe in its place is not waited for.
 package func readSmallFile(_ path: String, limit: Int = 65_536) throws(SystemError) -> String {
-    let file = try Descriptor.open(path, O_RDONLY)
+    let file = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
     var buffer = [UInt8](repeating: 0, count: 4_096)
     var text: [UInt8] = []
     while text.count < limit, let count = try file.read(into: &buffer), count > 0 {

@@ -56,7 +56,7 @@ package final class TransferSpool {
     /// - Throws: ``TransferError`` of the kind `folder` when another one has the folder.
     package func claim() throws(TransferError) {
         do throws(SystemError) {
-            let opened = try Descriptor.open(place("lock"), O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+            let opened = try Descriptor.openFile(place("lock"), O_RDWR | O_CREAT)
             guard flock(opened.number, LOCK_EX | LOCK_NB) == 0 else {
                 throw SystemError(last: "flock", subject: "\(path)/lock")
             }
@@ -91,7 +91,7 @@ extension TransferSpool {
 
     private func write(_ bytes: [UInt8], _ name: String) throws(SystemError) {
         let new = place(name + ".new")
-        let file = try Descriptor.open(new, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
+        let file = try Descriptor.openFile(new, O_WRONLY | O_CREAT | O_TRUNC)
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = try file.write(Array(rest)) ?? 0
@@ -165,15 +165,15 @@ extension TransferSpool {
 
     /// A body, to write at its end.
     package func openBody(_ number: UInt64) throws(SystemError) -> Descriptor {
-        try Descriptor.open(place(number, .body), O_WRONLY | O_CREAT | O_NOFOLLOW, mode: 0o600)
+        try Descriptor.openFile(place(number, .body), O_WRONLY | O_CREAT)
     }
 
     package func openUpload(_ number: UInt64) throws(SystemError) -> Descriptor {
-        try Descriptor.open(place(number, .upload), O_RDONLY | O_NOFOLLOW)
+        try Descriptor.openFile(place(number, .upload), O_RDONLY)
     }
 
     package func makeUpload(_ number: UInt64) throws(SystemError) -> Descriptor {
-        try Descriptor.open(place(number, .upload), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
+        try Descriptor.openFile(place(number, .upload), O_WRONLY | O_CREAT | O_TRUNC)
     }
 
     /// Gives the body of a transfer to its successor, too.

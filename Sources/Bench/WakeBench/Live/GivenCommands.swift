@@ -232,12 +232,12 @@ final class GivenCommands {
     private func write(_ lines: [UInt8]) throws(CommandFailure) {
         guard !lines.isEmpty else { return }
         do throws(SystemError) {
-            let file = try Descriptor.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, mode: 0o600)
+            let file = try Descriptor.openFile(path, O_WRONLY | O_CREAT | O_APPEND)
             guard try file.write(lines) == lines.count else {
                 throw SystemError("write", code: ENOSPC, subject: path)
             }
         } catch {
-            throw CommandFailure(.environment, error.description, hint: "free some space there")
+            throw PhoneFolder.failure(error, of: path, hint: "free some space there")
         }
     }
 

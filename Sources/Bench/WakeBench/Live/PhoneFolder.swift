@@ -169,8 +169,7 @@ package struct PhoneFolder: Sendable {
     /// - Parameter limit: the most bytes that are read.
     static func read(_ path: String, limit: Int = PhoneFolder.longestFile) throws(CommandFailure) -> [UInt8]? {
         do throws(SystemError) {
-            // No pipe in the file's place is waited for.
-            let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+            let file = try Descriptor.openFile(path, O_RDONLY)
             var bytes: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while let count = try file.read(into: &buffer), count > 0 {
@@ -180,8 +179,21 @@ package struct PhoneFolder: Sendable {
             return bytes
         } catch {
             if error.code == ENOENT { return nil }
-            throw CommandFailure(.environment, in: path, "\(error.call): \(error.reason)")
+            throw failure(error, of: path)
         }
+    }
+
+    /// What became of a file of a phone or of a run, with exit code 12.
+    ///
+    /// - Parameter hint: what to do about it, unless something else is in the file's place.
+    static func failure(_ error: SystemError, of path: String, hint: String? = nil) -> CommandFailure {
+        let other: String
+        switch error.code {
+        case EISDIR: other = "a folder, and no file"
+        case ENXIO: other = "a pipe, a socket or a device, and no file"
+        default: return CommandFailure(.environment, in: path, "\(error.call): \(error.reason)", hint: hint)
+        }
+        return CommandFailure(.environment, in: path, other, hint: "remove it, or give another folder with --out")
     }
 
     /// Whoever reads the file finds it whole, as it was or as it is, also when the machine loses its power.

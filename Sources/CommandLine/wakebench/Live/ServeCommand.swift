@@ -194,7 +194,9 @@ private final class ServeLog {
     /// Opens the file behind what it holds, or makes it for its owner alone.
     func open() throws(CommandFailure) {
         do throws(SystemError) {
-            descriptor = try Descriptor.open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, mode: 0o600).release()
+            // A pipe in its place keeps nobody waiting, whether it is read or not.
+            let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+            descriptor = try Descriptor.open(path, flags, mode: 0o600).release()
         } catch {
             throw CommandFailure(.environment, error.description, hint: "give another file with --log")
         }
