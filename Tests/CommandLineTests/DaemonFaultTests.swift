@@ -192,6 +192,41 @@ struct DaemonFaultTests {
         #expect(try bench("time", "now").output == "T+00:00:00.000\n")
     }
 
+    @Test(
+        "What lies in the place of a file of a phone is told with the remedy, which helps",
+        arguments: ["pipe", "folder"]
+    )
+    func otherKind(_ kind: String) throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        for (name, code) in [
+            ("apps.ndjson", 12), ("run/answers.ndjson", 12), ("run/clock", 12), ("run/journal.sqlite", 11),
+            ("run/journal.sqlite-wal", 11), ("run/journal.sqlite.lock", 11),
+        ] as [(String, Int32)] {
+            #expect(try bench("time", "advance", "1h", "--id", "hour").code == 0)
+            #expect(try bench("phone", "shutdown", "one").code == 0)
+            let path = bench.program.folder.appending(path: "state/phones/one/\(name)").path
+            try? FileManager.default.removeItem(atPath: path)
+            if kind == "pipe" {
+                #expect(unsafe mkfifo(path, 0o600) == 0)
+            } else {
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            }
+            expectRefusal(
+                try bench("phone", "boot", "one"),
+                code: code,
+                says: "phones/one/\(name)",
+                kind == "pipe" ? "a pipe, a socket or a device" : "a folder",
+                "begin anew with 'wakebench phone erase one'"
+            )
+            for verb in ["erase", "boot"] {
+                let done = try bench("phone", verb, "one")
+                #expect(done.code == 0, "\(name): \(done.errors)")
+            }
+            #expect(try bench("time", "now").output == "T+00:00:00.000\n", "\(name)")
+        }
+    }
+
     @Test("A pipe in the place of what a phone writes stops this phone, and keeps no other waiting")
     func pipe() throws {
         let bench = try ServedBench()

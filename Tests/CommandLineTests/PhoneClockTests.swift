@@ -216,7 +216,11 @@ struct PhoneClockTests {
         let folder = clocks.bench.program.folder.appending(path: "state/phones/one/run").path
         try FileManager.default.removeItem(atPath: folder + "/clock")
         try FileManager.default.createSymbolicLink(atPath: folder + "/clock", withDestinationPath: "elsewhere")
-        expectRefusal(try clocks.bench("phone", "boot", "one"), code: 12, says: "run/clock: open: ")
+        expectRefusal(
+            try clocks.bench("phone", "boot", "one"),
+            code: 12,
+            says: "run/clock: a symbolic link, which is not followed; begin anew with 'wakebench phone erase one'"
+        )
         #expect(!FileManager.default.fileExists(atPath: folder + "/elsewhere"))
         #expect(try clocks.bench("time", "now", "-p", "two").code == 0)
     }

@@ -99,6 +99,11 @@ struct PhoneFolderTests {
             ["run/j": "new", "apps.ndjson": "new"]
         ),
         LeftByKill(
+            "what had joined is away, too",
+            ["run/j": "new", "loading/old/j": "old", "loading/old-apps": "old", "loading/apps.ndjson": "new"],
+            ["run/j": "new", "apps.ndjson": "new"]
+        ),
+        LeftByKill(
             "all is in place",
             ["run/j": "new", "apps.ndjson": "new", "loading/old/j": "old"],
             ["run/j": "new", "apps.ndjson": "new"]
@@ -162,6 +167,24 @@ struct PhoneFolderTests {
         #expect(throws: CommandFailure.self) { try place.folder.copyState(to: place.folder.path + "/apps.ndjson/x") }
         try place.folder.settle()
         #expect(place.files == before)
+    }
+
+    @Test("A folder in place of what has joined goes with the run, and one in a snapshot leaves the phone as it was")
+    func folderOfJoined() throws {
+        let place = try Place(["run/j": "1", "apps.ndjson/j": "folder", "snapshots/base/apps.ndjson/j": "folder"])
+        let before = place.files
+        func failure(_ path: String, _ hint: String) -> CommandFailure {
+            CommandFailure(.environment, in: place.folder.path + path, "a folder, and no file", hint: hint)
+        }
+        let ofPhone = failure("/apps.ndjson", "begin anew with 'wakebench phone erase one'")
+        #expect(throws: ofPhone) { try place.folder.readJoined() }
+        #expect(throws: ofPhone) { try place.folder.saveSnapshot("other") }
+        let remedy = "remove it with 'wakebench phone snapshot remove base -p one'"
+        #expect(throws: failure("/snapshots/base/apps.ndjson", remedy)) { try place.folder.loadSnapshot("base") }
+        #expect(place.files == before)
+        try place.folder.removeSnapshot("base")
+        try place.folder.erase()
+        #expect(place.files == ["apps.ndjson": ""])
     }
 
     @Test("A copy has pipes and links as such and the rights of folders, waits for nobody, and leaves out sockets")

@@ -91,8 +91,8 @@ package final class SQLiteJournal: Journal {
         self.path = path
         self.settings = settings
         guard unsafe access(path, F_OK) == 0 else { throw JournalError(.missing, path: path) }
-        for file in [path, path + "-wal"] where Self.isLink(file) {
-            throw JournalError(.system("\(file) is a symbolic link, which is not followed"), path: path)
+        for file in [path, path + "-wal", path + ".lock"] {
+            if let other = Self.otherKind(file) { throw JournalError(.damaged("\(file) is \(other)"), path: path) }
         }
         lock = try JournalLock(journal: path)
         connection = try Connection(path: path, creating: false)
@@ -112,10 +112,16 @@ package final class SQLiteJournal: Journal {
         places = FilePlace.ofJournal(path)
     }
 
-    /// Whether a link lies at a path. The library would follow it.
-    private static func isLink(_ path: String) -> Bool {
+    /// What lies at a path in place of a file, such as a link that the library would follow; nil for a file, and for nothing.
+    private static func otherKind(_ path: String) -> String? {
         var status = stat()
-        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+        guard unsafe lstat(path, &status) == 0 else { return nil }
+        return switch status.st_mode & S_IFMT {
+        case S_IFREG: nil
+        case S_IFLNK: "a symbolic link, which is not followed"
+        case S_IFDIR: "a folder"
+        default: "a pipe, a socket or a device"
+        }
     }
 
     private static func prepare(_ connection: Connection, _ settings: Settings) throws(JournalError) {

@@ -317,7 +317,7 @@ package final class Daemon {
         return failure
     }
 
-    private static func erasing(_ phone: String) -> String { "begin anew with 'wakebench phone erase \(phone)'" }
+    static func erasing(_ phone: String) -> String { "begin anew with 'wakebench phone erase \(phone)'" }
 
     /// A phone cannot go on. It is switched on again when there is space for its journal; the others go on.
     private func failed(_ phone: LivePhone, _ found: CommandFailure) {

@@ -64,7 +64,8 @@ extension PhoneFolder {
     /// - Throws: ``CommandFailure``; the phone is as it was then.
     func loadSnapshot(_ name: String) throws(CommandFailure) {
         try requireSnapshot(name)
-        try bring(to: PhoneFolder(path: snapshot(name)))
+        let remedy = "remove it with 'wakebench phone snapshot remove \(name) -p \(self.name)'"
+        try bring(to: PhoneFolder(path: snapshot(name)), remedy: remedy)
     }
 
     func removeSnapshot(_ name: String) throws(CommandFailure) {
@@ -86,7 +87,7 @@ extension PhoneFolder {
     /// Takes away the run and what has joined: the phone is as it was made.
     ///
     /// - Throws: ``CommandFailure``; the phone is as it was then.
-    func erase() throws(CommandFailure) { try bring(to: nil) }
+    func erase() throws(CommandFailure) { try bring(to: nil, remedy: nil) }
 
     /// Removes all of the phone. From the first moment on there is none of its name.
     func delete() throws(CommandFailure) {
@@ -124,12 +125,13 @@ extension PhoneFolder {
 
     /// Copies the run and what has joined to a folder that is not there yet.
     ///
+    /// - Parameter remedy: what to do where what has joined cannot be read; nil for the remedy of a phone.
     /// - Throws: ``CommandFailure``; the folder is not there then.
-    func copyState(to other: String) throws(CommandFailure) {
+    func copyState(to other: String, remedy: String? = nil) throws(CommandFailure) {
         do throws(CommandFailure) {
             try RunFolder.make(other, option: Self.option)
             if Self.exists(run) { try Self.copy(run, to: other + "/run") }
-            try Self.replace(PhoneFolder(path: other).joinedFile, by: try Self.read(joinedFile) ?? [])
+            try Self.replace(PhoneFolder(path: other).joinedFile, by: try joined(remedy: remedy) ?? [])
         } catch {
             try? Self.remove(other)
             throw error
@@ -138,11 +140,11 @@ extension PhoneFolder {
 
     /// Brings the run and what has joined to those of a snapshot, or to none. Before `loading` has its name nothing has happened;
     /// from then on it is carried out, now or by ``settle()``.
-    private func bring(to source: PhoneFolder?) throws(CommandFailure) {
+    private func bring(to source: PhoneFolder?, remedy: String?) throws(CommandFailure) {
         let next = PhoneFolder(path: staged)
         do throws(CommandFailure) {
             if let source {
-                try source.copyState(to: staged)
+                try source.copyState(to: staged, remedy: remedy)
             } else {
                 try RunFolder.make(staged, option: Self.option)
                 try Self.replace(next.joinedFile, by: [])
@@ -164,6 +166,8 @@ extension PhoneFolder {
         let hasRun = Self.exists(next.run)
         if hasRun || Self.exists(loading + "/none"), Self.exists(run) { try Self.move(run, to: loading + "/old") }
         if hasRun { try Self.move(next.run, to: run) }
+        // No file takes the place of a folder.
+        if Self.exists(joinedFile) { try Self.move(joinedFile, to: loading + "/old-apps") }
         try Self.move(next.joinedFile, to: joinedFile)
     }
 }

@@ -123,12 +123,22 @@ package struct PhoneFolder: Sendable {
 
     /// The entries of apps that have joined, oldest first. One that was cut off as it was written was never taken in.
     func readJoined() throws(CommandFailure) -> [JSONValue] {
-        guard let text = try Self.read(joinedFile) else { return [] }
+        guard let text = try joined(remedy: nil) else { return [] }
         var entries: [JSONValue] = []
         for line in text.split(separator: 0x0a) {
             if let entry = JSONValue(parsing: Array(line)) { entries.append(entry) }
         }
         return entries
+    }
+
+    /// What the file says; nil where it is not there.
+    ///
+    /// - Parameter remedy: what to do where it cannot be read; nil for the remedy of a phone.
+    func joined(remedy: String?) throws(CommandFailure) -> [UInt8]? {
+        do throws(CommandFailure) { return try Self.read(joinedFile) } catch {
+            let hint = remedy ?? Daemon.erasing(name)
+            throw CommandFailure(error.code, error.message, hint: hint, place: error.place)
+        }
     }
 
     /// Keeps the entries of all apps that have joined.
@@ -191,6 +201,7 @@ package struct PhoneFolder: Sendable {
         switch error.code {
         case EISDIR: other = "a folder, and no file"
         case ENXIO: other = "a pipe, a socket or a device, and no file"
+        case ELOOP: other = "a symbolic link, which is not followed"
         default: return CommandFailure(.environment, in: path, "\(error.call): \(error.reason)", hint: hint)
         }
         return CommandFailure(.environment, in: path, other, hint: "remove it, or give another folder with --out")
