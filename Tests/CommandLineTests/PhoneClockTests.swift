@@ -155,6 +155,21 @@ struct PhoneClockTests {
         #expect(try clocks.time() >= before)
     }
 
+    @Test(
+        "A clock whose file is removed while the phone is on has a new one before its time is told again, or the phone ends",
+        arguments: PhoneEnding.allCases
+    )
+    func removed(ending: PhoneEnding) throws {
+        let clocks = try ClockBench(Self.scenario)
+        var before = try clocks.wait(for: 4)
+        try FileManager.default.removeItem(at: clocks.bench.program.folder.appending(path: Self.file))
+        if ending == .daemonIsKilled { before = try clocks.time() }
+        try ending.happen(to: clocks)
+        #expect(try clocks.time() >= before)
+    }
+
+    private static let file = "state/phones/one/run/clock"
+
     @Test("The time does not go back over many kills, each right after it was told")
     func kills() throws {
         let clocks = try ClockBench(Self.scenario)
@@ -192,20 +207,24 @@ struct PhoneClockTests {
     }
 
     @Test(
-        "A clock that cannot be read is left aside: the phone goes on from its last input",
+        "A clock that is gone or cannot be read is left aside: the phone goes on from its last input",
         arguments: [
             "", "\0\0\0", "wake.clock/2 0000000000000000001\n", "wake.clock/1 9999999999999999999\n",
-            String(repeating: "1", count: 100),
+            String(repeating: "1", count: 100), nil,
         ]
     )
-    func damaged(text: String) throws {
+    func damaged(text: String?) throws {
         let clocks = try ClockBench(Self.scenario)
         try clocks.wait(for: 2)
         try clocks.say("phone", "shutdown", "one")
-        try clocks.bench.program.write("state/phones/one/run/clock", text)
+        if let text {
+            try clocks.bench.program.write(Self.file, text)
+        } else {
+            try FileManager.default.removeItem(at: clocks.bench.program.folder.appending(path: Self.file))
+        }
         try clocks.say("phone", "boot", "one")
         #expect(try clocks.time() < 1_000)
-        let kept = try clocks.bench.program.read("state/phones/one/run/clock")
+        let kept = try clocks.bench.program.read(Self.file)
         #expect(kept.hasPrefix("wake.clock/1 ") && kept.utf8.count == 33, "\(kept)")
     }
 

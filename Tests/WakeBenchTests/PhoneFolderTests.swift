@@ -247,6 +247,36 @@ struct PhoneFolderTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.phones.path).sorted() == [".git", "two"])
     }
 
+    // MARK: The clock
+
+    @Test("A clock that was removed or replaced is where it was, with what it said, and a run that has none says so")
+    func clock() throws {
+        let place = try Place()
+        let path = place.folder.path + "/clock"
+        let (second, third) = (Instant(nanoseconds: 2_000_000_000), Instant(nanoseconds: 3_000_000_000))
+        do {
+            let clock = try KeptClock(path, isNew: true)
+            let line = "wake.clock/1 0000000000000000000\n"
+            #expect(place.files == ["clock": line])
+            try clock.keep(second)
+            try PhoneFolder.remove(path)
+            try clock.returnToPlace()
+            #expect(place.files == ["clock": "wake.clock/1 0000000002000000000\n"])
+            try PhoneFolder.remove(path)
+            try place.write("clock", line + line)
+            try clock.returnToPlace()
+            try clock.keep(third)
+            #expect(place.files == ["clock": "wake.clock/1 0000000003000000000\n"])
+        }
+        #expect(try KeptClock(path, isNew: false).instant == third)
+        try place.write("clock", "nonsense")
+        #expect(try KeptClock(path, isNew: false).damage == "not what wakebench wrote")
+        try PhoneFolder.remove(path)
+        #expect(try KeptClock(path, isNew: false).damage == "missing or empty")
+        let whole = try KeptClock(path, isNew: false)
+        #expect(whole.damage == nil && whole.instant == .zero)
+    }
+
     // MARK: Settings
 
     @Test("A phone has the name of its folder, whatever its settings call it")

@@ -226,6 +226,8 @@ struct StoppedRunTests {
             try second.execute()
             #expect(told == 1)
             #expect(try facts(dead.out) == [#""in_range":false"#, #""note":"belt lost""#])
+            // The copy has no clock.
+            #expect(second.notes.contains("\(dead.out)/clock: missing or empty; time goes on from the last input"))
         }
     }
 

@@ -10,11 +10,11 @@ import WakeSystem
 /// instant.
 final class KeptClock {
     private let path: String
-    private let file: Descriptor
+    private var file: Descriptor
     /// The latest instant that is kept; at first the one that the bench before left, which is zero where there was none.
     private(set) var instant = Instant.zero
-    /// Whether the file held something else.
-    private(set) var isDamaged = false
+    /// What was wrong with the file of a run that had begun, so that it did not say how far that had come; nil for nothing.
+    private(set) var damage: String?
 
     private static let head = Array("wake.clock/1 ".utf8)
     private static let digits = 19
@@ -28,26 +28,38 @@ final class KeptClock {
     /// - Throws: ``CommandFailure`` with exit code 12 when the system refuses, or something else is in its place.
     init(_ path: String, isNew: Bool) throws(CommandFailure) {
         self.path = path
-        let flags = O_RDWR | O_CREAT | (isNew ? O_TRUNC : 0)
-        do throws(SystemError) { file = try Descriptor.openFile(path, flags) } catch {
+        file = try Self.open(path, isNew ? O_TRUNC : 0)
+        if !isNew {
+            let line = try read()
+            if let found = Self.instant(in: line) {
+                instant = found
+                return
+            }
+            damage = line.isEmpty ? "missing or empty" : "not what wakebench wrote"
+            // What is longer than a line would stay behind the next.
+            _ = ftruncate(file.number, 0)
+        }
+        // From now on a run without it has lost it.
+        try write(.zero)
+    }
+
+    private static func open(_ path: String, _ flags: Int32) throws(CommandFailure) -> Descriptor {
+        do throws(SystemError) { return try Descriptor.openFile(path, O_RDWR | O_CREAT | flags) } catch {
             throw PhoneFolder.failure(error, of: path)
         }
-        let number = file.number
-        // One byte more tells a longer file.
+    }
+
+    /// What the file holds; of a longer one, a byte more than its line has.
+    private func read() throws(CommandFailure) -> ArraySlice<UInt8> {
         var line = [UInt8](repeating: 0, count: Self.length + 1)
+        let number = file.number
         let count = unsafe line.withUnsafeMutableBytes { bytes in
             repeatingInterrupted { unsafe pread(number, bytes.baseAddress, bytes.count, 0) }
         }
         guard count >= 0 else {
             throw CommandFailure(.environment, SystemError(last: "pread", subject: path).description)
         }
-        if let found = Self.instant(in: line.prefix(count)) {
-            instant = found
-        } else if count > 0 {
-            isDamaged = true
-            // What is longer than a line would stay behind the next.
-            _ = ftruncate(number, 0)
-        }
+        return line.prefix(count)
     }
 
     private static func instant(in line: ArraySlice<UInt8>) -> Instant? {
@@ -69,7 +81,19 @@ final class KeptClock {
     ///
     /// - Throws: ``CommandFailure`` with exit code 12 when it cannot be written.
     func keep(_ instant: Instant) throws(CommandFailure) {
-        guard instant > self.instant else { return }
+        if instant > self.instant { try write(instant) }
+    }
+
+    /// Makes the file anew where somebody removed it, or put another in its place: what it said is known here.
+    ///
+    /// - Throws: ``CommandFailure`` with exit code 12 when the system refuses, or something that is no file is in its place.
+    func returnToPlace() throws(CommandFailure) {
+        guard FileIdentity(at: path) != FileIdentity(of: file.number) else { return }
+        file = try Self.open(path, O_TRUNC)
+        try write(instant)
+    }
+
+    private func write(_ instant: Instant) throws(CommandFailure) {
         let line = Self.line(of: instant)
         let number = file.number
         let written = unsafe line.withUnsafeBytes { bytes in

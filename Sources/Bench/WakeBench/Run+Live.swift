@@ -36,6 +36,8 @@ extension Run {
         do {
             if realTime { reached = max(reached, machineTime) }
             try bench.commit()
+            // A clock whose file was removed has one again before the last instant is kept.
+            try? requireInPlace()
             try clock?.keep(reached)
             try keepSnapshotNow()
             recorder.committed()
@@ -45,12 +47,14 @@ extension Run {
         }
     }
 
-    /// Asks whether what this run writes would be found again.
+    /// Asks whether what this run writes would be found again. The file of its clock, of which all is known, is made anew.
     ///
-    /// - Throws: ``CommandFailure`` with exit code 4 where somebody removed or replaced its folder, its journal or a log.
+    /// - Throws: ``CommandFailure`` with exit code 4 where somebody removed or replaced its folder, its journal or a log, and 12
+    ///   where the clock has no file any more.
     func requireInPlace() throws(CommandFailure) {
         do throws(JournalError) { try journal.requireInPlace() } catch { throw CommandFailure(error) }
         do throws(ReportError) { try recorder.requireInPlace() } catch { throw CommandFailure(.wrongState, error) }
+        try clock?.returnToPlace()
     }
 
     // MARK: Commands

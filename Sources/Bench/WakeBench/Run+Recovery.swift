@@ -41,8 +41,8 @@ extension Run {
     /// Goes on from the instant that the bench before had reached. Steps since the last input, of which the journal says nothing,
     /// are carried out again, each at its instant.
     private func setClock(to now: Instant) {
-        if let clock, clock.isDamaged {
-            notes.append("\(folder.clock): not what wakebench wrote; time goes on from the last input")
+        if let damage = clock?.damage {
+            notes.append("\(folder.clock): \(damage); time goes on from the last input")
         }
         while driver.failure == nil, let next = driver.nextDeadline, next < min(now, driver.end ?? .distantFuture) {
             // One that failed before said so then.

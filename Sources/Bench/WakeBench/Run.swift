@@ -160,8 +160,8 @@ package final class Run {
         if options.replaces { try RunFolder.clear(options.out) }
         folder = try RunFolder(making: options.out)
         journal = try RunJournal.of(options, in: folder, playing: played, profile, seed: seed, date: date, backends)
-        try played.keep(in: folder)
         clock = try Run.clock(of: journal, in: folder, isNeeded: realTime || live != nil)
+        try played.keep(in: folder)
         try Run.adoptNames(of: journal, into: names)
         if !bundles.isEmpty {
             processes = try Run.realApps(bundles, setup, profile, journal.runName, date, areas, &notes)
@@ -213,6 +213,7 @@ package final class Run {
         }
     }
 
+    /// To be made right after the journal: a run that has a journal and no clock has lost it.
     private static func clock(
         of journal: RunJournal,
         in folder: RunFolder,
