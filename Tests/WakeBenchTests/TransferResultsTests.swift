@@ -83,6 +83,22 @@ struct TransferResultsTests {
         #expect(bodies == [])
     }
 
+    @Test("XFER-3: what an app wrote into the file of a result is not there when that comes again, as it was not taken")
+    func spoiled() throws {
+        try write("  - {at: 5s, terminate: app, cause: memory, pressure: critical}\n  - {at: 20s, launch: app}")
+        let run = try bench.run(
+            ["run", "results.yaml", "--apps", "apps", "--out", "out", "--quiet"],
+            environment: environment.merging(["WAKEBENCH_APP_SPOILS": "1"]) { $1 }
+        )
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try told().contains(["spoils"]))
+        #expect(try tasks("finished").sorted() == Array(1...Self.count))
+        let files = bench.folder.appending(path: "out/apps/com.example.downloader/files")
+        for number in 1...Self.count {
+            #expect(try Data(contentsOf: files.appending(path: "\(number)")).count == 1_000, "\(number)")
+        }
+    }
+
     @Test("XFER-2, XFER-3, SYS-2: after a kill of the bench the app is told of its session once, and gets all results")
     func benchKilled() throws {
         try write("")

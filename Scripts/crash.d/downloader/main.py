@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """An app that downloads COUNT files once each, keeps each before it acknowledges it, and says what it was told.
 
-The first process that the system launched waits for STALLS seconds at its first result, and has acknowledged none by then."""
+The first process that the system launched waits for STALLS seconds at its first result, and has acknowledged none by then. With
+SPOILS it has written something else into the file of that result before."""
 import json
 import os
 import pathlib
@@ -63,11 +64,14 @@ class App:
         log("begun", len(missing))
         self.send(type="launched")
 
-    def stall(self):
+    def stall(self, place):
         mark = FILES / "stalled"
         if os.environ.get("WAKEBENCH_CAUSE") and "STALLS" in os.environ and not mark.exists():
             mark.touch()
             log("stalls")
+            if "SPOILS" in os.environ:
+                pathlib.Path(place).write_bytes(b"spoiled")
+                log("spoils")
             time.sleep(float(os.environ["STALLS"]))
 
     def deliver(self, message):
@@ -76,8 +80,8 @@ class App:
             self.owes = True
             log("events")
         elif kind == "finished":
-            self.stall()
             place = message.get("file")
+            self.stall(place)
             if place and os.path.exists(place):
                 os.replace(place, FILES / str(message["task"]))
                 log("finished", message["task"], message["status"])

@@ -7,11 +7,12 @@ extension ProcessAppHost {
     /// Where the files of downloads lie below an app's own folder, as on a phone.
     private static let downloads = ["Library", "Caches", "com.apple.nsurlsessiond", "Downloads"]
 
-    /// Gives the file of a download to the app that is to have it; it stays where it was, too, until the app has taken it. No part of the way there may be a link: it would lead out
-    /// of the app's folder.
+    /// Gives a copy of the file of a download to the app that is to have it. What it was copied from stays as it is until the app has
+    /// taken the result: one that is killed before that may have written into its own. No part of the way there may be a link: it
+    /// would lead out of the app's folder.
     ///
-    /// - Returns: where it lies, be it since an earlier process of the app was told.
-    /// - Throws: ``SystemError`` when it cannot be linked there, or is gone.
+    /// - Returns: where the copy lies.
+    /// - Throws: ``SystemError`` when it cannot be made, or the file is gone.
     func place(_ file: String, of transfer: TransferNumber, for app: AppID) throws(SystemError) -> String {
         guard let bundle = bundles[app] else { preconditionFailure("app \(app.number) is no bundle") }
         var path = bundle.home
@@ -26,13 +27,16 @@ extension ProcessAppHost {
             folder = Descriptor(owning: number)
         }
         let name = "CFNetworkDownload_\(transfer).tmp"
-        var result = unsafe linkat(AT_FDCWD, file, folder.number, name, 0)
-        if result != 0, errno == EEXIST {
-            // Of an earlier process that was told and did not take it.
+        let source = try Descriptor.openFile(file, O_RDONLY)
+        // Of an earlier process that was told and did not take it.
+        _ = unsafe unlinkat(folder.number, name, 0)
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let number = unsafe openat(folder.number, name, flags, 0o600)
+        guard number >= 0 else { throw SystemError(last: "open", subject: "\(path)/\(name)") }
+        do throws(SystemError) { try source.copyRest(to: Descriptor(owning: number)) } catch {
             _ = unsafe unlinkat(folder.number, name, 0)
-            result = unsafe linkat(AT_FDCWD, file, folder.number, name, 0)
+            throw error
         }
-        guard result == 0 else { throw SystemError(last: "link", subject: file) }
         return "\(path)/\(name)"
     }
 }

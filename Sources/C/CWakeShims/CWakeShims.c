@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 int wake_open(const char *path, int flags, unsigned int mode) { return open(path, flags, mode); }
@@ -15,6 +16,17 @@ int wake_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 0
 int wake_nonblocking(int descriptor) {
     int flags = fcntl(descriptor, F_GETFL);
     return flags < 0 ? -1 : fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
+}
+
+int wake_copy_file(int from, int to) {
+    enum { MOST_AT_ONCE = 1 << 30 };
+    ssize_t count;
+    do {
+        count = copy_file_range(from, NULL, to, NULL, MOST_AT_ONCE, 0);
+        // Not every file system can, nor any two of them.
+        if (count < 0) count = sendfile(to, from, NULL, MOST_AT_ONCE);
+    } while (count > 0 || (count < 0 && errno == EINTR));
+    return count < 0 ? -1 : 0;
 }
 
 int wake_end_with_parent(int parent) {

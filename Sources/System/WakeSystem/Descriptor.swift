@@ -58,6 +58,12 @@ package struct Descriptor: ~Copyable {
         return Descriptor(owning: copy)
     }
 
+    /// Writes what is left of a file to another. Where the file system can, they share what is on the disk, and each keeps it when
+    /// the other is written to.
+    package func copyRest(to other: borrowing Descriptor) throws(SystemError) {
+        guard wake_copy_file(number, other.number) == 0 else { throw SystemError(last: "copy_file_range") }
+    }
+
     /// Makes reads and writes return `EAGAIN` instead of waiting.
     package func makeNonBlocking() throws(SystemError) {
         guard wake_nonblocking(number) == 0 else { throw SystemError(last: "fcntl(O_NONBLOCK)") }

@@ -11,6 +11,10 @@ int wake_open(const char *path, int flags, unsigned int mode);
 int wake_duplicate(int descriptor);
 int wake_nonblocking(int descriptor);
 
+// copy_file_range(2) is a GNU extension. Writes what is left of a file to another; where the file system can, they share the
+// blocks until one of them is written to.
+int wake_copy_file(int from, int to);
+
 // prctl(2) takes variable arguments. From now on SIGTERM comes when the thread that started this process ends. ESRCH when
 // that is no thread of the given process, or has ended.
 int wake_end_with_parent(int parent);
