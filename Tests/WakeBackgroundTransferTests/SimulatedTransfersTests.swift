@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import WakeDevices
 import WakeModel
@@ -240,6 +241,17 @@ struct SimulatedTransfersTests {
         #expect(throws: SourceFailure.noDevice("server 'other'", among: ["server"])) {
             try end.transfers.arm(fault: "jam", device: "other", at: end.now)
         }
+    }
+
+    @Test("A pipe in the place of the file that a transfer brings is not waited for: there is none then")
+    func pipe() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "wakebench-files-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        #expect(unsafe mkfifo(folder.path + "/7.download", 0o600) == 0)
+        let files = TransferFiles(folder: folder.path)
+        #expect(files.write(10, of: 7) == nil)
+        #expect(files.write(10, of: 8) != nil)
     }
 
     @Test("SYS-2: from a snapshot it goes on as it would have")

@@ -16,7 +16,9 @@ struct TransferFiles {
     func write(_ size: UInt64, of transfer: TransferNumber) -> String? {
         guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else { return nil }
         let path = place(transfer)
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        // A pipe in its place is not waited for.
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let descriptor = unsafe open(path, flags, 0o600)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var bytes = PouredBytes(seed: UInt64(transfer))
