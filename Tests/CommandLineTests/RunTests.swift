@@ -295,6 +295,28 @@ struct RunTests {
         }
     }
 
+    @Test("A step that cannot be carried out ends the run with its place, and its logs and pages are written")
+    func stopped() throws {
+        try inFolder { program in
+            let step = "{at: 0, launch: heart}, {at: 100ms, date: 2026-03-02T09:30:00Z}"
+            try program.write("date.yaml", Scenarios.small.replacing("{at: 0, launch: heart}", with: step))
+            let run = try program.run("run", "date.yaml", "--clock", "real", "--out", "out")
+            #expect(run.code == 2)
+            let complaint = "date.yaml:3: the phone's date can be set with scripted apps in virtual time alone"
+            #expect(run.complaints == ["wakebench: \(complaint)"])
+            #expect(run.output.contains("  launch"), "\(run.output)")
+            #expect(program.exists("out/report.html"))
+            #expect(try program.run("why", "heart", "--run", "out").code == 0)
+            let junit = try program.read("out/junit.xml")
+            #expect(junit.contains("name=\"plays to its end\" file=\"date.yaml\" line=\"3\""), "\(junit)")
+            let json = try program.run("run", "date.yaml", "--clock", "real", "--out", "json", "--json")
+            let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any]
+            let error = try #require(object?["error"] as? [String: Any])
+            #expect(error["code"] as? Int == 2 && error["file"] as? String == "date.yaml")
+            #expect([error["line"] as? Int, error["column"] as? Int] == [3, 33])
+        }
+    }
+
     @Test("report rewrites what the run wrote, byte for byte: title, expectations and what was missed too")
     func sameReport() throws {
         try inFolder { program in

@@ -177,6 +177,19 @@ struct StepNoteTests {
         )
     }
 
+    @Test("A value of a service that a fault has taken away reaches nobody, which is said")
+    func goneService() throws {
+        let belt = Self.belt + "faults: [{name: gone, change-services: {remove: [180D]}}]\n"
+        let steps = [
+            "at: 0, launch: heart", "at: 10s, arm: belt, fault: gone",
+            "at: 20s, notify: belt, characteristic: 2A37, value: \"00\"", "at: 30s, note: later",
+        ]
+        let uses = ", uses: [{device: belt, characteristic: 2A37}]"
+        let notes = try notes(of: steps, app: uses, belt, named: "belt")
+        #expect(notes.contains("notify belt 2A37 00: belt does not offer that characteristic now"), "\(notes)")
+        #expect(notes.last == "later")
+    }
+
     @Test(
         "BTC-6: a link that went with the process is said where a value reaches nobody, and one that is waited for, too"
     )
@@ -302,6 +315,13 @@ struct StepNoteTests {
                 "sound heart: it does not run", "measure heart: it does not run",
             ]
         )
+    }
+
+    @Test("NOTE-6: a tap on what is not on the screen is a line with what is, and the steps after it are carried out")
+    func tapOfNothing() throws {
+        let steps = ["at: 1s, tap: {app: heart, notification: tea}", "at: 2s, note: later"]
+        let notes = try notes(of: steps, Self.belt, named: "belt")
+        #expect(notes == ["tap: the user sees no notification 'tea' of heart; of it he sees none", "later"])
     }
 
     // MARK: The run

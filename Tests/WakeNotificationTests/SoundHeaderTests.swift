@@ -139,7 +139,7 @@ struct SimulatedNotificationsTests {
             at: .zero
         )
         func unseen(_ what: String) -> SourceFailure {
-            SourceFailure(.unknown, "the user sees no notification " + what)
+            SourceFailure(.wrongState, "the user sees no notification " + what)
         }
         #expect(throws: unseen("'coffee' of cook; of it he sees tea")) {
             try screen.tap("coffee", of: app, called: "cook", .none)

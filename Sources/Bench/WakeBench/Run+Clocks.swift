@@ -21,7 +21,7 @@ extension Run {
             let didSomething = try bench.run(at: now)
             if let failure = recorder.failure { throw failure }
             if driver.hasWork {
-                try carryOutSteps(at: now)
+                carryOutSteps(at: now)
                 continue
             }
             if hasFailed { return }
@@ -60,7 +60,7 @@ extension Run {
             now = max(now, next)
             if now >= end { return try endInVirtualTime(at: end) }
             processes?.host.setClocks(now)
-            try step(to: now)
+            step(to: now)
         }
     }
 
@@ -71,7 +71,7 @@ extension Run {
         repeat {
             try runInVirtualTime(until: end, pause: pause)
             guard reached >= end else { return }
-            try step(to: end)
+            step(to: end)
         } while (deadline <= end || bench.hasWork(at: end)) && MonotonicClock.now() < pause
     }
 
@@ -165,7 +165,7 @@ extension Run {
         let now = goesOnAt ?? machineTime
         goesOnAt = nil
         reached = now
-        try step(to: now)
+        step(to: now)
         tellProgress()
         look(at: now)
         try bench.run(at: now)
@@ -229,11 +229,11 @@ extension Run {
     }
 
     /// Lets everything do what is due.
-    func step(to now: Instant) throws(SourceFailure) {
+    func step(to now: Instant) {
         reached = max(reached, now)
         areas.timeReached(now)
         scripted.timeReached(now)
-        try carryOutSteps(at: now)
+        carryOutSteps(at: now)
     }
 
     private func look(at now: Instant) {

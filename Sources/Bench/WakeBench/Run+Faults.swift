@@ -18,16 +18,18 @@ extension Run {
     /// The first process that ended before it had launched, and was not expected to.
     var diedAtLaunch: ExitEntry? { recorder.diedAtLaunch.first { !expects($0) } }
 
-    /// Why the run ended before its time, with logs that can be read: an app died at its launch, or a step waited in vain.
+    /// Why the run ended before its time, with logs that can be read: an app died at its launch, or a step
+    /// waited in vain or could not be carried out.
     package var fault: CommandFailure? {
         if let launchFault { return launchFault }
-        guard let failure = driver.failure, let unmet = driver.unmet else { return nil }
+        guard let failure = driver.failure else { return nil }
+        let (unmet, stopped) = (driver.unmet, driver.stopped)
         let place = CommandFailure.Place(
             file: RunFolder.fromHere(scenario.file),
-            line: unmet.line,
-            column: unmet.column
+            line: unmet?.line ?? stopped?.line ?? 0,
+            column: unmet?.column ?? stopped?.column ?? 0
         )
-        return CommandFailure(.timeout, failure, place: place)
+        return CommandFailure(stopped?.cause.exitCode ?? .timeout, failure, place: place)
     }
 
     private func expects(_ died: ExitEntry) -> Bool {

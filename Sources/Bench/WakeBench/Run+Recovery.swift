@@ -45,8 +45,7 @@ extension Run {
             notes.append("\(folder.clock): \(damage); time goes on from the last input")
         }
         while driver.failure == nil, let next = driver.nextDeadline, next < min(now, driver.end ?? .distantFuture) {
-            // One that failed before said so then.
-            do throws(SourceFailure) { try step(to: next) } catch { notes.append("left out: \(error.message)") }
+            step(to: next)
         }
         reached = now
         startedAt = MonotonicClock.now() - now.nanoseconds
@@ -132,15 +131,12 @@ extension Run {
         if let next = driver.nextDeadline, next <= now {
             for source in areas.sources where source.isReplayed { source.timeReached(now) }
         }
-        // A step that failed before the bench died ended the run; one that ends it now says so when the run goes on.
-        try? driver.timeReached(now) { (verb, origin) throws(SourceFailure) in
+        driver.timeReached(now) { (verb, origin) throws(SourceFailure) in
             steps.performed(verb, origin)
             // What a step did to a simulated end itself is done again; what it made happen comes from the journal.
-            do throws(SourceFailure) {
+            try performParts(of: verb, at: now) { (verb) throws(SourceFailure) in
                 try areas.perform(verb, origin, in: scenario, at: now)
                 record(verb, at: now)
-            } catch {
-                if error.kind != .unsupported { throw error }
             }
         }
     }

@@ -31,6 +31,21 @@ extension Run {
         record(verb, at: now)
     }
 
+    /// Carries out a step of the scenario. One that its target is not in a state for is a line, with why, and the run goes on.
+    func performParts(
+        of verb: Verb,
+        at now: Instant,
+        _ perform: (Verb) throws(SourceFailure) -> Void
+    ) throws(SourceFailure) {
+        guard let (step, parts) = verb.parts else { return try perform(verb) }
+        for part in parts {
+            do throws(SourceFailure) { try perform(part) } catch {
+                guard error.kind == .wrongState else { throw error }
+                recorder.miss("\(step): \(error.message)", at: now)
+            }
+        }
+    }
+
     /// Refuses a command that would do nothing: its client waits for the answer.
     func checkCanAct(_ verb: Verb) throws(SourceFailure) {
         guard case .update(let apps, _, _) = verb else { return }
@@ -90,6 +105,16 @@ extension Run {
 }
 
 extension Verb {
+    /// A step that its targets may not be in a state for: what it is called, and the same for each of them by itself; nil for any
+    /// other.
+    fileprivate var parts: (step: String, parts: [Verb])? {
+        switch self {
+        case .order(let orders): (orders.first?.word ?? "", orders.map { Verb.order([$0]) })
+        case .tap(let apps, let notification): ("tap", apps.map { Verb.tap(apps: [$0], notification: notification) })
+        default: nil
+        }
+    }
+
     /// The apps that a step has say something themselves, which only one that runs can; what such a step is called, and what it
     /// has them say, as far as its line tells that.
     fileprivate var speakers: (apps: [Int], step: String, value: String)? {

@@ -379,8 +379,12 @@ package final class Run {
         return interrupted
     }
 
-    func carryOutSteps(at now: Instant) throws(SourceFailure) {
-        try driver.timeReached(now) { (verb, origin) throws(SourceFailure) in try perform(verb, origin, at: now) }
+    func carryOutSteps(at now: Instant) {
+        driver.timeReached(now) { (verb, origin) throws(SourceFailure) in
+            try performParts(of: verb, at: now) { (verb) throws(SourceFailure) in
+                try perform(verb, origin, at: now)
+            }
+        }
     }
 }
 

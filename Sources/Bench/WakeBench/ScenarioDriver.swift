@@ -37,8 +37,19 @@ package final class ScenarioDriver: BenchObserver {
     private var unfinished: Int
     private var lastStepAt = Instant.zero
 
-    /// Why the run cannot go on, once it cannot: a `when` that did not come true.
+    /// Why the run cannot go on, once it cannot: a `when` that did not come true, or a step that could not be carried out.
     package private(set) var failure: String?
+
+    /// A step that could not be carried out, and why.
+    package struct Stopped: Hashable, Sendable {
+        /// The step's place in its file.
+        package var line: Int
+        package var column: Int
+        package var cause: SourceFailure
+    }
+
+    /// Set with ``failure``; nil when a `when` did not come true.
+    package private(set) var stopped: Stopped?
 
     /// What a `when` that did not come true looked for, and what it saw instead.
     package struct Missed: Hashable, Sendable {
@@ -56,7 +67,7 @@ package final class ScenarioDriver: BenchObserver {
         package var text = ""
     }
 
-    /// Set with ``failure``.
+    /// Set with ``failure``; nil when a step could not be carried out.
     package private(set) var unmet: Missed?
 
     /// - Parameter isOpenEnded: whether the run goes on when the scenario has come to its end.
@@ -133,7 +144,7 @@ package final class ScenarioDriver: BenchObserver {
     }
 
     /// Carries out what is due.
-    package func timeReached(_ now: Instant, perform: Perform) throws(SourceFailure) {
+    package func timeReached(_ now: Instant, perform: Perform) {
         while failure == nil {
             if let place = waiting.firstIndex(where: holds) {
                 let step = waiting.remove(at: place).step
@@ -143,7 +154,11 @@ package final class ScenarioDriver: BenchObserver {
             let step = scenario.steps[item.step]
             unfinished -= 1
             lastStepAt = now
-            try perform(step.verb, origins[item.step])
+            do throws(SourceFailure) { try perform(step.verb, origins[item.step]) } catch {
+                failure = "\(scenario.place(line: step.line)): \(error.message)"
+                stopped = Stopped(line: step.line, column: step.column, cause: error)
+                return
+            }
             if item.round == 0, item.step + 1 < scenario.steps.count {
                 arm(item.step + 1, scenario.steps[item.step + 1], at: now)
             }
@@ -205,7 +220,7 @@ package final class ScenarioDriver: BenchObserver {
     }
 
     /// Whether a condition has come true that nothing has acted on yet.
-    package var hasWork: Bool { waiting.contains(where: holds) }
+    package var hasWork: Bool { failure == nil && waiting.contains(where: holds) }
 
     // MARK: Watching
 

@@ -127,7 +127,7 @@ struct ShrinkFinding {
         switch failure?.code {
         case .timeout: ending = missed?.text ?? failure?.message
         case .appFault: ending = run.diedAtLaunch.map { "\($0.app) \($0.words)" } ?? failure?.message
-        default: ending = failure?.message
+        default: ending = run.driver.stopped?.cause.message ?? failure?.message
         }
         unmet = (missed?.found ?? []).map { ShrinkGoal.Unmet(wanted: missed?.wanted ?? "", found: $0) }
         let judgements = Dictionary(grouping: run.driver.judgements, by: \.expectation)

@@ -136,7 +136,7 @@ enum RunReport {
     /// Plays the run to its end.
     ///
     /// - Returns: why it ended early, with logs that can be read: it was interrupted, an app died at its launch, or a step
-    ///   waited in vain.
+    ///   waited in vain or could not be carried out.
     private static func execute(
         _ run: Run,
         _ console: Console,

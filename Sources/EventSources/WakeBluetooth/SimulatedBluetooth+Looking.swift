@@ -17,10 +17,13 @@ extension SimulatedBluetooth {
     package func hasLink(_ device: String) -> Bool? { peripheral(device).map { $0.link == .up } }
 
     /// Why a value that a peripheral notifies now reaches nobody, and whether apps could tell more of it.
-    package func silence(of device: String) -> (why: String, isOfApps: Bool) {
+    package func silence(of device: String, on characteristic: String) -> (why: String, isOfApps: Bool) {
         guard poweredOn else { return ("Bluetooth is off", false) }
         guard let peripheral = peripheral(device) else { return ("there is no \(device)", false) }
         guard peripheral.inRange else { return ("\(device) is out of range", false) }
+        guard peripheral.attributes.characteristic(named: characteristic) != nil else {
+            return ("\(device) does not offer that characteristic now", false)
+        }
         if peripheral.link != .up, !peripheral.description.advertising.connectable {
             return ("nobody is subscribed, as \(device) lets nobody connect", false)
         }

@@ -288,7 +288,10 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
         at now: Instant
     ) throws(SourceFailure) -> Bool {
         let index = try known(device)
-        guard let place = peripherals[index].attributes.characteristic(named: characteristic) else {
+        let attributes = peripherals[index].attributes
+        guard let place = attributes.characteristic(named: characteristic) else {
+            // Its service has gone, or has not come yet.
+            if attributes.characteristics.contains(where: { $0.uuid == characteristic }) { return false }
             throw SourceFailure(
                 .unknown,
                 "device \(device) has no characteristic \(characteristic); its file names them"

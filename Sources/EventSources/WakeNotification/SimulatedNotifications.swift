@@ -42,14 +42,14 @@ package final class SimulatedNotifications: NotificationPort {
     ///
     /// - Parameters:
     ///   - name: what the scenario calls the app.
-    /// - Throws: ``SourceFailure`` of kind unknown when he does not see it.
+    /// - Throws: ``SourceFailure`` of kind wrongState when he does not see it.
     package func tap(_ identifier: String, of app: AppID, called name: String, _ origin: NameID) throws(SourceFailure) {
         let seen = shown(of: app)
         guard let subject = names.known(identifier), let tapped = seen.first(where: { $0.identifier == subject }) else {
             let others =
                 seen.isEmpty ? "none" : seen.prefix(8).map { names.text($0.identifier) }.joined(separator: ", ")
             throw SourceFailure(
-                .unknown,
+                .wrongState,
                 "the user sees no notification '\(identifier)' of \(name); of it he sees \(others)"
             )
         }

@@ -154,7 +154,7 @@ final class BluetoothArea: Area {
                     at: now
                 )
                 if isHeard { continue }
-                let (why, isOfApps) = radio.silence(of: name)
+                let (why, isOfApps) = radio.silence(of: name, on: characteristic)
                 let who = isOfApps ? standings(device) : []
                 let apps = who.isEmpty ? "" : " (\(who.joined(separator: "; ")))"
                 notes.add("notify \(name) \(characteristic) \(value.hexadecimal)", why + apps, at: now)
