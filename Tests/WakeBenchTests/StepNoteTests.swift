@@ -324,6 +324,14 @@ struct StepNoteTests {
         #expect(notes == ["tap: the user sees no notification 'tea' of heart; of it he sees none", "later"])
     }
 
+    @Test("A clock that is set as it is says that nothing changed, and one that is set otherwise does not")
+    func clockAgain() throws {
+        let steps = ["at: 1s, time-zone: \"+00:00\"", "at: 2s, time-zone: \"+02:00\"", "at: 3s, time-zone: \"+02:00\""]
+        let notes = try notes(of: steps, Self.belt, named: "belt")
+        let line = "time-zone: nothing changed, as the phone's clock is set so already"
+        #expect(notes == [line, line])
+    }
+
     // MARK: The run
 
     @Test("Steps that come after the end of the run are one note: how many, and the line of the first")

@@ -308,4 +308,56 @@ struct FindingTests {
         phone.hear(.phone(.boot))
         #expect(phone.deeds(.foundItSo) == [.none, .none])
     }
+
+    @Test(
+        "SYS-1: a change that finds the phone so already says so, and comes to nothing else",
+        arguments: [
+            ([], PhoneChange.bluetoothOn), ([.bluetoothOff], .bluetoothOff),
+            ([.bluetoothOff], .bluetoothOffInControlCentre), ([], .airplaneModeOff),
+            ([.airplaneModeOn], .airplaneModeOn),
+            ([.airplaneModeOnKeepingBluetooth], .airplaneModeOnKeepingBluetooth), ([], .callEnded),
+            ([.callBegan], .callBegan), ([], .setPasscode), ([.removePasscode], .removePasscode), ([], .displayOn),
+            ([], .memoryRelief), ([.chargerConnected], .chargerConnected),
+        ] as [([PhoneChange], PhoneChange)]
+    )
+    func again(before: [PhoneChange], change: PhoneChange) {
+        var phone = Phone()
+        for first in before {
+            phone.hear(.phone(first))
+            if first == .bluetoothOff || first == .airplaneModeOn { phone.happen(.bluetoothPoweredOff) }
+            #expect(phone.deeds(.foundItSo) == [])
+        }
+        phone.forget()
+        let event = phone.hear(.phone(change))
+        #expect(phone.actions == [Action.did(.none, .foundItSo, event)])
+    }
+
+    @Test("MEM-1: word about memory comes to nothing where no app runs")
+    func memory() {
+        var phone = Phone()
+        for change in [PhoneChange.memoryWarning, .memoryShortage] {
+            let event = phone.hear(.phone(change))
+            #expect(phone.actions == [Action.did(.none, .foundNoAppRunning, event)])
+            phone.forget()
+        }
+        let app = phone.suspendedSubscriber()
+        phone.hear(.phone(.memoryShortage))
+        #expect(phone.deeds(.purgedForMemory) == [app])
+        #expect(phone.deeds(.foundNoAppRunning) == [])
+    }
+
+    @Test("SYS-5, PWR-3, BTC-8: what is done to an app that is so already changes nothing")
+    func appAgain() {
+        var phone = Phone()
+        let app = phone.install(accessorySetup: true)
+        let actions: [UserAction] = [.attachDebugger, .attachExemptingDebugger, .refuseRefresh]
+        for action in actions { phone.user(action, app) }
+        phone.hear(.setUp(app, peripheral: Phone.belt))
+        #expect(phone.deeds(.foundItSo) == [])
+        for action in [UserAction.attachExemptingDebugger, .refuseRefresh] { phone.user(action, app) }
+        phone.hear(.setUp(app, peripheral: Phone.belt))
+        phone.user(.detachDebugger, app)
+        phone.user(.detachDebugger, app)
+        #expect(phone.deeds(.foundItSo) == [app, app, app, app])
+    }
 }

@@ -237,11 +237,14 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case foundItSo
     /// The user force-quit an app that did not run: it is barred all the same (LAUNCH-2).
     case barredWithoutProcess
+    /// Word about memory changed nothing, as no app runs (MEM-1).
+    case foundNoAppRunning
 
     /// Whether it says what became of something that the user, the phone or the system did: its event is that act.
     package var tellsOfAct: Bool {
         switch self {
-        case .foundNoProcess, .foundNotInstalled, .foundElsewhere, .foundPhoneOff, .foundItSo, .barredWithoutProcess:
+        case .foundNoProcess, .foundNotInstalled, .foundElsewhere, .foundPhoneOff, .foundItSo, .barredWithoutProcess,
+            .foundNoAppRunning:
             true
         default: false
         }

@@ -110,6 +110,8 @@ protocol Area {
 
     /// A step in the life of the phone.
     static func hear(_ step: PhoneStep, in router: inout Router)
+    /// What is said of a change of the phone that is the area's, and changes nothing; nil for any other.
+    static func lack(of change: PhoneChange, _ router: Router) -> Deed?
     /// Shows the phone in the observed values.
     func show(in snapshot: inout AppSnapshot)
 
@@ -240,6 +242,7 @@ extension Area {
     static func outlivesForeground(_ app: AppID, _ router: Router) -> Bool { false }
     func lingers(_ app: AppID) -> Instant { .zero }
     static func hear(_ step: PhoneStep, in router: inout Router) {}
+    static func lack(of change: PhoneChange, _ router: Router) -> Deed? { nil }
     func show(in snapshot: inout AppSnapshot) {}
     func due(of app: AppID) -> Instant { .distantFuture }
     var due: Instant { .distantFuture }

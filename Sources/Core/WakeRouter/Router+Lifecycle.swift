@@ -40,9 +40,13 @@ extension Router {
             case .inactive: return action == .interrupt ? .foundItSo : nil
             case .active: return action == .resumeActive ? .foundItSo : nil
             }
-        case .allowAlways, .keepWhenInUse, .allowRefresh, .refuseRefresh, .attachDebugger, .attachExemptingDebugger,
-            .detachDebugger:
-            return nil
+        case .allowRefresh, .refuseRefresh:
+            return apps[app].snapshot.refreshRefused == (action == .refuseRefresh) ? .foundItSo : nil
+        case .attachDebugger: return apps[app].snapshot.debugger == .attached ? .foundItSo : nil
+        case .attachExemptingDebugger: return apps[app].snapshot.debugger == .exempting ? .foundItSo : nil
+        case .detachDebugger: return apps[app].snapshot.debugger == .none ? .foundItSo : nil
+        // An answer to what the app may ask later.
+        case .allowAlways, .keepWhenInUse: return nil
         }
     }
 

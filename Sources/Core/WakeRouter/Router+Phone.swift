@@ -21,7 +21,8 @@ extension Router {
             act(.did(.none, .foundPhoneOff, id))
             return
         }
-        if isSo(change) { act(.did(.none, .foundItSo, id)) }
+        let lack = lack(of: change)
+        if let lack { act(.did(.none, lack, id)) }
         conditions = before.after(change)
         switch change {
         case .lock: setLocked(true)
@@ -42,25 +43,46 @@ extension Router {
             guard before.contains(.shutDown) else { break }
             conditions.remove(.shutDown)
             boot()
+        case .displayOn:
+            // Who asked to hear of it hears of it each time (BCN-3).
+            let told = output.actions.count
+            tell(.changed(change, id))
+            if conditions == before, output.actions.count == told { act(.did(.none, .foundItSo, id)) }
         default:
             // What else happens to the phone is for areas to hear.
-            tell(.changed(change, id))
+            if lack == nil { tell(.changed(change, id)) }
         }
         if change == .shutDown { conditions.insert(.shutDown) }
         if conditions != before { tell(.conditionsChanged(from: before)) }
     }
 
-    /// Whether the phone is already as a change would have it, so far as that is one of two.
+    /// What is said of a change that finds the phone as it would have it, or nobody to hear of it; nil where it does what it says.
+    private func lack(of change: PhoneChange) -> Deed? {
+        if isSo(change) { return .foundItSo }
+        var lack: Deed?
+        askAreas { lack = lack ?? $0.lack(of: change, self) }
+        return lack
+    }
+
+    /// Whether the phone itself is already as a change would have it.
     private func isSo(_ change: PhoneChange) -> Bool {
         guard conditions.after(change) == conditions else { return false }
         return switch change {
         case .lock: isLocked
         case .unlock: !isLocked && unlockedSinceBoot
         case .boot: !conditions.contains(.shutDown)
+        case .setPasscode: passcode
+        case .removePasscode: !passcode && !isLocked && unlockedSinceBoot
         case .chargerConnected, .chargerDisconnected, .wifiJoined, .wifiLeft, .cellularOn, .cellularOff,
             .lowPowerModeOn, .lowPowerModeOff, .backgroundRefreshOn, .backgroundRefreshOff, .displayOff:
             true
-        default: false
+        case .reboot, .shutDown: false
+        // What comes of it tells.
+        case .displayOn: false
+        // Areas know.
+        case .callBegan, .callEnded, .bluetoothOn, .bluetoothOff, .bluetoothOffInControlCentre, .airplaneModeOn,
+            .airplaneModeOnKeepingBluetooth, .airplaneModeOff, .memoryWarning, .memoryShortage, .memoryRelief:
+            false
         }
     }
 

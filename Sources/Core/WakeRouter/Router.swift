@@ -171,7 +171,7 @@ package struct Router {
             reschedule(app)
         case .setUp(let app, let peripheral):
             guard finds(app, by: id) else { return }
-            setUp(peripheral, for: app)
+            setUp(peripheral, for: app, by: id)
         case .terminate(let app, let cause, let pressure):
             guard finds(app, by: id, whenOff: true) else { return }
             if !apps[app].hasProcess { act(.did(app, .foundNoProcess, id)) }

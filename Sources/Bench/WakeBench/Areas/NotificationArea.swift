@@ -13,6 +13,7 @@ final class NotificationArea: Area, BenchObserver {
 
     private let simulated: SimulatedNotifications
     private let names: NameTable
+    private let notes: StepNotes
     /// Nanoseconds since 1970 at which the run begins; nil in real time, which has no other clock than the machine's.
     private var epoch: Int64?
     private var timeZone: Int32
@@ -21,7 +22,7 @@ final class NotificationArea: Area, BenchObserver {
 
     init(_ setup: AreaSetup) {
         simulated = SimulatedNotifications(names: setup.names)
-        names = setup.names
+        (names, notes) = (setup.names, setup.notes)
         let date = setup.options.date ?? setup.scenario.phone.date ?? .usual
         epoch = setup.realTime ? nil : date.nanoseconds
         timeZone = setup.scenario.phone.timeZone
@@ -67,15 +68,22 @@ final class NotificationArea: Area, BenchObserver {
         if case .clock(let setting) = verb {
             var clock = clock(at: now)
             switch setting {
-            case .timeZone(let zone): clock.zone = zone
+            case .timeZone(let zone):
+                if clock.zone == zone { noteSet("time-zone", at: now) }
+                clock.zone = zone
             case .date(let date):
                 guard canSetDate(run.scenario) else { return }
+                if clock.epoch == date.nanoseconds - now.nanoseconds { noteSet("date", at: now) }
                 clock.epoch = date.nanoseconds - now.nanoseconds
             }
             run.bench.submit(.clock(clock), origin: origin)
         }
         guard case .notifications(let apps, let act) = verb else { return }
         for app in apps { run.scripted.perform(act, of: AppID(UInt32(app)), at: now) }
+    }
+
+    private func noteSet(_ step: String, at now: Instant) {
+        notes.add("\(step): nothing changed, as the phone's clock is set so already", at: now, isReplayed: false)
     }
 
     func owns(_ device: ScenarioDevice) -> Bool { false }

@@ -90,6 +90,14 @@ extension AudioArea: Area {
         }
     }
 
+    static func lack(of change: PhoneChange, _ router: Router) -> Deed? {
+        switch change {
+        case .callBegan: router.areas.isInCall ? .foundItSo : nil
+        case .callEnded: router.areas.isInCall ? nil : .foundItSo
+        default: nil
+        }
+    }
+
     static func runsOn(_ app: AppID, _ router: Router) -> Bool { router.areas.audio.apps[app].isSounding }
 
     static func outlivesForeground(_ app: AppID, _ router: Router) -> Bool { runsOn(app, router) }

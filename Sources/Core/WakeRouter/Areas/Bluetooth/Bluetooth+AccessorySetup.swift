@@ -4,8 +4,9 @@ import WakeModel
 /// in Control Centre (BTC-8).
 extension Router {
     /// The user sets up a peripheral in the picker of an app; it stays so until the app is uninstalled.
-    mutating func setUp(_ peripheral: NameID, for app: AppID) {
+    mutating func setUp(_ peripheral: NameID, for app: AppID, by id: EventID) {
         guard areas.bluetooth.apps[app].mayBeSetUp else { return }
+        if areas.bluetooth.apps[app].accessoriesSetUp.contains(peripheral) { act(.did(app, .foundItSo, id)) }
         areas.bluetooth.apps[app].accessoriesSetUp.insertInOrder(peripheral)
     }
 

@@ -36,6 +36,22 @@ extension Router {
         }
     }
 
+    /// Whether Bluetooth is already as a change of the phone would have it, and the phone in airplane mode or not.
+    func isBluetoothSo(_ change: PhoneChange) -> Bool {
+        let (found, isOn) = (areas.bluetooth.powerSwitch, areas.bluetooth.isOn)
+        let isInAirplaneMode = conditions.contains(.airplaneMode)
+        return switch change {
+        case .bluetoothOn: found == .on && isOn
+        case .bluetoothOff: found == .offInSettings && !isOn
+        case .bluetoothOffInControlCentre: found != .on
+        case .airplaneModeOnKeepingBluetooth where profile.areas.bluetooth.airplaneModeKeepsBluetooth: isInAirplaneMode
+        case .airplaneModeOn, .airplaneModeOnKeepingBluetooth:
+            isInAirplaneMode && (found == .offInSettings || found == .offInAirplaneMode && !isOn)
+        case .airplaneModeOff: !isInAirplaneMode && found != .offInAirplaneMode
+        default: false
+        }
+    }
+
     mutating func turnBluetoothOn() {
         areas.bluetooth.powerSwitch = .on
         areas.bluetooth.returns = nil

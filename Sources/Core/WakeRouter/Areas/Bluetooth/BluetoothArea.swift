@@ -236,6 +236,10 @@ extension BluetoothArea {
         }
     }
 
+    static func lack(of change: PhoneChange, _ router: Router) -> Deed? {
+        router.isBluetoothSo(change) ? .foundItSo : nil
+    }
+
     func show(in snapshot: inout AppSnapshot) {
         snapshot.bluetoothOn = isOn
     }

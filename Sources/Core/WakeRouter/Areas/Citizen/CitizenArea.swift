@@ -92,5 +92,7 @@ extension CitizenArea: Area {
         }
     }
 
+    static func lack(of change: PhoneChange, _ router: Router) -> Deed? { router.lack(ofMemory: change) }
+
     func due(of app: AppID) -> Instant { apps[app].busyDue }
 }

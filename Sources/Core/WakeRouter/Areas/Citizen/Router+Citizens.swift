@@ -90,6 +90,18 @@ extension Router {
         }
     }
 
+    /// What is said of word about memory that no app hears, or that is old; nil where it comes to something.
+    func lack(ofMemory change: PhoneChange) -> Deed? {
+        switch change {
+        case .memoryWarning: return everyApp.contains(where: isRunning) ? nil : .foundNoAppRunning
+        case .memoryShortage:
+            guard let victim = memoryVictim() else { return .foundNoAppRunning }
+            return apps[victim].state != .suspended && areas.citizen.warnedAt != nil ? .foundItSo : nil
+        case .memoryRelief: return areas.citizen.warnedAt == nil ? .foundItSo : nil
+        default: return nil
+        }
+    }
+
     /// Who was warned has had the time to let go of memory, and one must go all the same.
     mutating func memoryDue() {
         guard areas.citizen.due <= now else { return }
