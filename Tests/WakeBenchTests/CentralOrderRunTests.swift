@@ -49,6 +49,21 @@ struct CentralOrderRunTests {
         #expect(written.map(\.at) == [.zero.advanced(by: .seconds(12) + .milliseconds(30))])
     }
 
+    @Test("A read that the app does not let happen is a line, and so is what is still looked for at the end")
+    func refused() throws {
+        let log = try play(
+            "{at: 10s, connect: reader, service: 180D}, {at: 12s, read: reader, characteristic: 2A39}, "
+                + "{at: 14s, disconnect: reader}, {at: 16s, connect: reader, service: 180F}"
+        )
+        #expect(
+            log.notes.map(\.text) == [
+                "read reader 2A39: the app that publishes it does not let it be read",
+                "connect reader 180F: nobody advertises it now, and it goes on looking",
+                "reader: still looks for 180F at the end, which nobody advertises",
+            ]
+        )
+    }
+
     @Test("A write without a link is a line with what to do, and the steps after it are carried out")
     func unlinked() throws {
         let log = try play(

@@ -303,6 +303,9 @@ struct StepNoteTests {
         let notes = try notes(Self.day(entries: 30))
         #expect(notes.contains("script of pills: waited 10 s for 30 of \(Self.log), 3 came"), "\(notes)")
         #expect(try !self.notes(Self.day(until: "1m")).contains { $0.hasPrefix("script of pills: waited ") })
+        let boundless = Self.day(entries: 30).replacing("count: 30, within: 10s", with: "count: 30")
+        let line = "script of pills: still awaits 30 of \(Self.log) at the end, 3 came"
+        #expect(try self.notes(boundless.replacing("until: 24h", with: "until: 1h")).contains(line))
     }
 
     @Test("A step that only an app that runs can do is said to be about one that does not")

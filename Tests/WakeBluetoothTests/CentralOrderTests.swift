@@ -239,6 +239,26 @@ struct CentralOrderTests {
         #expect(rig.all(.writeRequested).isEmpty)
     }
 
+    @Test("What finds nobody and what is void is said, each in a line")
+    func inVain() throws {
+        let (ether, rig) = try ether()
+        var said: [String] = []
+        ether.role.missed = { line, _ in said.append(line) }
+        try rig.offer()
+        try ether.order(.connect(service: "180F", within: nil))
+        try ether.order(write)
+        #expect(said == ["connect reader 180F: nobody advertises it now, and it goes on looking"])
+        #expect(ether.role.unfinished == ["reader: still looks for 180F at the end, which nobody advertises"])
+        try ether.role.simulateDisconnect(device: "reader", at: ether.now)
+        #expect(said.last == "reader: 2 steps that it had not carried out are void")
+        #expect(ether.role.unfinished == [])
+        try ether.order(connect)
+        try rig.wait(for: "connected")
+        try ether.order(.exchange(psm: 128, [1], within: nil))
+        ether.run(for: .seconds(1))
+        #expect(said.count == 3 && said.last == "exchange reader 128: no app offers that channel")
+    }
+
     @Test("More than 64 orders do not wait")
     func many() throws {
         let (ether, rig) = try ether()

@@ -345,6 +345,7 @@ package final class Run {
         try bench.commit()
         noteSilence()
         noteUnnamed()
+        noteUnfinished()
         noteLeftOut()
         processes?.host.noteStrays()
         try endTrace()

@@ -64,6 +64,12 @@ struct PeripheralScript {
         return "waited \(DurationText.words(within)) for \(count) of \(uuid), \(received[uuid, default: 0]) came"
     }
 
+    /// What the step that is under way awaits for as long as it takes; nil for one that has a bound, or awaits nothing.
+    var awaitedForGood: String? {
+        guard case .awaitValues(let uuid, let count, nil) = action else { return nil }
+        return "still awaits \(count) of \(uuid) at the end, \(received[uuid, default: 0]) came"
+    }
+
     /// Whether as many values came as the step waits for, which are taken.
     mutating func takesValues() -> Bool {
         guard case .awaitValues(let uuid, let count, _) = action, received[uuid, default: 0] >= count else {
@@ -97,6 +103,14 @@ extension ScriptedAppHost {
             note?("\(Self.text(asked)) of \(names.text(event.peripheral)) failed: \(failure.message)", app, now)
         }
         if goesOn { continueScript(event.peripheral, of: app, at: now) }
+    }
+
+    /// What the scripts of apps that run await now for as long as it takes, a line each.
+    var unfinished: [(app: AppID, line: String)] {
+        apps.keys.sorted().flatMap { app -> [(app: AppID, line: String)] in
+            guard let own = apps[app], own.running else { return [] }
+            return own.devices.compactMap { own.scripts[$0]?.awaitedForGood }.map { (app, $0) }
+        }
     }
 
     /// The time that a step had is over.

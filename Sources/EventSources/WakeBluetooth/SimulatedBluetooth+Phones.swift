@@ -47,6 +47,12 @@ extension SimulatedBluetooth {
         phones.simulateRange(index, inRange: inRange, at: now)
     }
 
+    /// Whether there is a link to a phone as a peripheral; nil for what is none of the scenario's.
+    package func hasLink(phone device: String) -> Bool? {
+        guard let phones, let index = phones.position(ofDevice: device) else { return nil }
+        return phones.phones[index].link == .up
+    }
+
     /// Whether a phone is on the air and in reach; nil for what is none of the scenario's.
     package func isInReach(phone device: String) -> Bool? {
         guard let phones, let index = phones.position(ofDevice: device) else { return nil }

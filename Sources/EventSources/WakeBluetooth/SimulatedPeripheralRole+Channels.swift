@@ -57,6 +57,7 @@ extension SimulatedPeripheralRole {
         guard let client = offered.first(where: { $0.psm == psm })?.client, let (own, theirs) = try? streamPair() else {
             trace?.channelAnswered(.failure(.unknownNumber), with: centrals[index].description.address, at: now)
             say(index, "refused channel \(psm)", at: now)
+            tellRefused("no app offers that channel", index, at: now)
             return finishStep(index, at: now)
         }
         let number = table.add(theirs)

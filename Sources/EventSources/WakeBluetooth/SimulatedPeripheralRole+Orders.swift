@@ -69,16 +69,27 @@ extension SimulatedPeripheralRole {
 
     /// The link is gone: what was to be done over it is left out, up to the next connect.
     func leaveOutOrders(_ index: Int, at now: Instant) {
+        let begun = centrals[index].interruption == nil ? 0 : 1
         resumeScript(index, at: now)
-        centrals[index].orders = Array(centrals[index].orders.drop { !$0.isConnect })
+        let kept = Array(centrals[index].orders.drop { !$0.isConnect })
+        tellLeftOut(begun + centrals[index].orders.count - kept.count, index, at: now)
+        centrals[index].orders = kept
     }
 
     /// All orders are void, and with them what one is looking for.
     func dropOrders(_ index: Int, at now: Instant) {
+        let begun = centrals[index].interruption != nil && !centrals[index].isUp ? 1 : 0
+        tellLeftOut(begun + centrals[index].orders.count, index, at: now)
         centrals[index].orders.removeAll()
-        guard centrals[index].interruption != nil, !centrals[index].isUp else { return }
+        guard begun > 0 else { return }
         sayGivenUp(index, at: now)
         finishOrder(index, at: now)
+    }
+
+    private func tellLeftOut(_ count: Int, _ index: Int, at now: Instant) {
+        guard count > 0 else { return }
+        let (steps, are) = count == 1 ? ("step", "is") : ("steps", "are")
+        missed?("\(centrals[index].name): \(count) \(steps) that it had not carried out \(are) void", now)
     }
 
     private func resumeScript(_ index: Int, at now: Instant) {

@@ -82,6 +82,7 @@ extension SimulatedPeripheralRole {
             let end = within.map { now.advanced(by: $0) } ?? .distantFuture
             centrals[index].activity = .searching(until: end)
             look(index, at: now)
+            if centrals[index].interruption != nil { tellSearch(index, at: now) }
         case .disconnect:
             closeLink(index, at: now)
             finishStep(index, at: now)
@@ -92,6 +93,48 @@ extension SimulatedPeripheralRole {
         case .discover, .read, .write, .subscribe, .unsubscribe, .exchange:
             centrals[index].readSoFar = []
             centrals[index].activity = .asking(at: now.advanced(by: intervals(index, centrals[index].intervalsToAsk)))
+        }
+    }
+
+    /// An order to connect may look for what nobody advertises.
+    private func tellSearch(_ index: Int, at now: Instant) {
+        guard case .searching = centrals[index].activity else { return }
+        let central = centrals[index]
+        let why =
+            !poweredOn
+            ? "Bluetooth is off" : central.inRange ? "nobody advertises it now" : "\(central.name) is out of range"
+        missed?("\(words(index)): \(why), and it goes on looking", now)
+    }
+
+    /// What a central does, as lines have it: `read reader 2A38`.
+    private func words(_ index: Int) -> String {
+        let name = centrals[index].name
+        return switch centrals[index].action {
+        case .connect(let service, _)?: "connect \(name) \(service)"
+        case .read(let uuid)?: "read \(name) \(uuid)"
+        case .write(let uuid, _, _)?: "write \(name) \(uuid)"
+        case .subscribe(let uuid, _)?: "subscribe \(name) \(uuid)"
+        case .unsubscribe(let uuid)?: "unsubscribe \(name) \(uuid)"
+        case .awaitValues(let uuid, _, _)?: "await \(name) \(uuid)"
+        case .exchange(let psm, _, _)?: "exchange \(name) \(psm)"
+        case .discover?: "discover \(name)"
+        case .wait?, .disconnect?, nil: name
+        }
+    }
+
+    /// What centrals look for or await now without a bound, a line each; a script that begins again is never done.
+    package var unfinished: [String] {
+        centrals.compactMap { central -> String? in
+            let isOfOrder = central.interruption != nil
+            guard central.phone == nil, isOfOrder || !central.description.repeats else { return nil }
+            let who = isOfOrder ? central.name : "script of \(central.name)"
+            switch (central.activity, central.action) {
+            case (.searching, .connect(let service, nil)?):
+                return "\(who): still looks for \(service) at the end, which nobody advertises"
+            case (.awaitingValues, .awaitValues(let uuid, let count, nil)?):
+                return "\(who): still awaits \(count) of \(uuid) at the end, \(central.received[uuid, default: 0]) came"
+            default: return nil
+            }
         }
     }
 
@@ -214,11 +257,13 @@ extension SimulatedPeripheralRole {
         guard let member = attributes.characteristic(uuid) else { return miss(uuid, index, at: now) }
         let characteristic = member.characteristic
         guard characteristic.isReadable else {
+            tellRefused("the app that publishes it does not let it be read", index, at: now)
             return reply(index, result: AttributeError.readNotPermitted, at: now)
         }
         let offset = centrals[index].readSoFar.count
         if let value = characteristic.value {
             if clients.notServing.contains(member.client) {
+                tellRefused("the app that publishes it does not serve it now", index, at: now)
                 return reply(index, result: AttributeError.unlikely, at: now)
             }
             let isBeyond = offset > value.count
@@ -241,6 +286,7 @@ extension SimulatedPeripheralRole {
         guard let member = attributes.characteristic(uuid) else { return miss(uuid, index, at: now) }
         let waits = kind != .command
         guard member.characteristic.isWriteable(withResponse: waits) else {
+            tellRefused("the app that publishes it does not let it be written so", index, at: now)
             if waits { return reply(index, result: AttributeError.writeNotPermitted, at: now) }
             // Nobody says that a command was not obeyed.
             say(index, "wrote \(uuid) \(value.hexadecimal)", at: now)
@@ -300,14 +346,13 @@ extension SimulatedPeripheralRole {
         at now: Instant
     ) {
         say(index, "missing \(uuid)", at: now)
-        let verb =
-            switch centrals[index].action {
-            case .read?: "read"
-            case .write?: "write"
-            default: "subscribe"
-            }
-        missed?("\(verb) \(centrals[index].name) \(uuid): \(why)", now)
+        tellRefused(why, index, at: now)
         finishStep(index, at: now)
+    }
+
+    /// What a central does reaches no app.
+    func tellRefused(_ why: String, _ index: Int, at now: Instant) {
+        missed?("\(words(index)): \(why)", now)
     }
 
     // MARK: Answers

@@ -189,8 +189,10 @@ final class BluetoothArea: Area {
     }
 
     func disconnect(_ device: ScenarioDevice, _ origin: NameID, at now: Instant) throws(SourceFailure) {
-        let isLinked = device.central == nil ? simulated?.hasLink(device.name) : phones?.isConnected(device.name)
-        if isLinked == false { notes.add("disconnect \(device.name): it has no link", at: now) }
+        if hasLink(device) == false {
+            // A link with another phone does not come back with a journal.
+            notes.add("disconnect \(device.name): it has no link", at: now, isReplayed: device.phone == nil)
+        }
         if device.phone != nil {
             try radio(for: "disconnect").simulateDisconnect(phone: device.name, at: now)
             try phones(for: "disconnect").simulateDisconnect(device: device.name, at: now)
@@ -201,11 +203,22 @@ final class BluetoothArea: Area {
         }
     }
 
+    /// Nil where the end is real.
+    private func hasLink(_ device: ScenarioDevice) -> Bool? {
+        if device.phone != nil, let simulated {
+            return simulated.hasLink(phone: device.name) == true || phones?.isConnected(device.name) == true
+        }
+        return device.central == nil ? simulated?.hasLink(device.name) : phones?.isConnected(device.name)
+    }
+
     func move(_ device: ScenarioDevice, inRange: Bool, at now: Instant) throws(SourceFailure) {
         let step = inRange ? "in-range" : "out-of-range"
-        let isThere = device.central == nil ? simulated?.isInRange(device.name) : phones?.isInRange(device.name)
+        let isOfRole = device.central != nil || device.phone != nil
+        let isThere = isOfRole ? phones?.isInRange(device.name) : simulated?.isInRange(device.name)
         if isThere == inRange {
             notes.add("\(step) \(device.name): it is \(inRange ? "in" : "out of") range already", at: now)
+        } else if simulated?.isInReach(phone: device.name) == false, !inRange {
+            notes.add("\(step) \(device.name): that phone is not on the air", at: now, isReplayed: false)
         }
         if device.phone != nil {
             try radio(for: step).simulateRange(phone: device.name, inRange: inRange, at: now)
@@ -282,6 +295,14 @@ extension Run {
     func noteUnnamed() {
         let count = areas.bluetooth.real?.unnamed ?? 0
         if count > 0 { recorder.note("Bluetooth: \(count) times there was no name for what came", at: reached) }
+    }
+
+    /// Says what devices and apps look for or await at the end without a bound.
+    func noteUnfinished() {
+        for line in areas.bluetooth.phones?.unfinished ?? [] { recorder.miss(line, at: reached) }
+        for (app, line) in scripted.unfinished {
+            recorder.miss("script of \(name(of: app)): \(line)", of: app, at: reached)
+        }
     }
 }
 
