@@ -327,6 +327,87 @@ struct StepNoteTests {
         #expect(notes == ["tap: the user sees no notification 'tea' of heart; of it he sees none", "later"])
     }
 
+    @Test("What a scripted app is to do and cannot, as there is nothing to do it to, is said with why")
+    func nothingThere() throws {
+        let app =
+            ", audio: {category: playback, starts: false}, transfers: {sessions: [{id: ep}]}, "
+            + "notifications: {schedule: []}, tasks: {permitted: [com.example.r], submits: []}"
+        let other = "com.example.other"
+        let steps = [
+            "at: 0, launch: heart", "at: 10s, sound: heart, do: stop", "at: 11s, cancel: heart, notice: nosuch",
+            "at: 12s, cancel: heart", "at: 13s, transfer: heart, session: ep, cancel-task: 9",
+            "at: 14s, submit: heart, request: {id: \(other), kind: refresh}",
+            "at: 15s, register: heart, task: \(other)",
+        ]
+        #expect(
+            try notes(of: steps, app: app, Self.belt, named: "belt") == [
+                "sound heart: its audio session is not active",
+                "cancel heart nosuch: it is neither scheduled nor shown",
+                "cancel heart: it is neither scheduled nor shown",
+                "transfer heart ep: the session has no task 9",
+                "submit heart \(other): refused, as its identifier is not permitted, or the mode is missing (BGT-1)",
+                "register heart \(other): refused, as its identifier is not permitted (BGT-1)",
+            ]
+        )
+    }
+
+    private static let headset = """
+        device: audio-device
+        name: Headset
+        output: headphones
+        faults: [{name: pulled-out, removed: true}, {name: xrun, underruns: 5}]
+
+        """
+    private static let server = """
+        device: call-server
+        messages: lines
+        plan: [{await: HELLO}]
+        faults: [{name: restart, reset: true}]
+
+        """
+    private static let files = """
+        device: transfer-server
+        host: podcasts.example.com
+        files: [{path: /1.mp3, size: 60MB}]
+        faults: [{name: tunnel, cut: true}]
+
+        """
+    private static let dock = """
+        device: external-accessory
+        name: Dock
+        manufacturer: W
+        model: D
+        serial-number: "1"
+        firmware: "1"
+        hardware: "A"
+        usb: {vendor: "1d6b", product: "0104", serial-number: "D1"}
+        protocols: [{protocol: com.example.dock.log, tty: {interface: 0}}]
+        faults: [{name: pulled, unplug-after-received: 2000}, {name: jam, stall: 45s}]
+
+        """
+    private static let track = """
+        device: location-track
+        route:
+          - {latitude: 59.3310, longitude: 18.0590, speed: 30km/h, wait: 2000s}
+          - {latitude: 59.3348, longitude: 18.0630}
+        faults: [{name: tunnel, lost-fix: 90s}]
+
+        """
+
+    @Test(
+        "A fault that finds nothing to happen to is said to, and one that waits is not",
+        arguments: [
+            (headset, "pulled-out", "it is not plugged in"), (headset, "xrun", "no app plays or records"),
+            (server, "restart", "nobody is connected to it"), (files, "tunnel", "no transfer is connected to it"),
+            (dock, "jam", "no app has a session with it"), (dock, "pulled", nil),
+            (track, "tunnel", "no app asks for the position now"),
+        ] as [(String, String, String?)]
+    )
+    func faultInVain(device: String, fault: String, why: String?) throws {
+        let notes = try notes(of: ["at: 2s, arm: thing, fault: \(fault)"], device, named: "thing")
+        #expect(notes == (why.map { ["arm thing \(fault): \($0)"] } ?? []))
+    }
+
     @Test("A clock that is set as it is says that nothing changed, and one that is set otherwise does not")
     func clockAgain() throws {
         let steps = ["at: 1s, time-zone: \"+00:00\"", "at: 2s, time-zone: \"+02:00\"", "at: 3s, time-zone: \"+02:00\""]

@@ -64,6 +64,9 @@ extension Run {
         }
     }
 
+    /// Whether a scripted app does now what a step says, and the router knows of all that it has said before.
+    func isReady(_ app: AppID, at now: Instant) -> Bool { scripted.isAwake(app) && !bench.hasWork(at: now) }
+
     /// Writes down of a step what no input speaks of: a note, a device that left the phone's reach or came back, and what is
     /// asked of an app that cannot do it, or that nobody hears.
     func record(_ verb: Verb, at now: Instant) {

@@ -56,7 +56,21 @@ extension ScriptedAppHost {
     /// An app that runs submits a request.
     func submit(_ request: ScriptedApp.TaskRequest, of app: AppID) {
         guard let view else { return }
-        let submission = BackgroundTaskSubmission(
+        say([.backgroundTask(.submit(submission(request, view), clock: view.phoneClock))], from: app)
+    }
+
+    /// Why a request that an app submits now is refused; nil when it is not.
+    func refusal(of request: ScriptedApp.TaskRequest, by app: AppID) -> String? {
+        guard let view, let fault = view.bench.router.fault(of: submission(request, view), by: app) else { return nil }
+        return switch fault {
+        case .tooManyTaskRequests: "as many are pending as may be (BGT-2)"
+        case .tasksUnavailable: "there is no scheduler, or Background App Refresh is off (PWR-3)"
+        default: "its identifier is not permitted, or the mode is missing (BGT-1)"
+        }
+    }
+
+    private func submission(_ request: ScriptedApp.TaskRequest, _ view: AppView) -> BackgroundTaskSubmission {
+        BackgroundTaskSubmission(
             identifier: names.intern(request.identifier),
             isProcessing: request.isProcessing,
             begins: request.after.map { view.bench.now.advanced(by: $0) },
@@ -64,6 +78,5 @@ extension ScriptedAppHost {
             needsNetwork: request.needsNetwork,
             isOfExtension: request.isOfExtension
         )
-        say([.backgroundTask(.submit(submission, clock: view.phoneClock))], from: app)
     }
 }

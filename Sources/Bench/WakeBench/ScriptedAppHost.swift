@@ -172,6 +172,9 @@ package final class ScriptedAppHost: AppHost {
         add(.scriptStep(peripheral, turn), of: app, at: instant)
     }
 
+    /// Whether the process of an app runs: no other does what a step says.
+    func isAwake(_ app: AppID) -> Bool { apps[app].map { $0.running && !$0.frozen } ?? false }
+
     /// A step has an app say something; one that does not run says nothing.
     func say(_ requests: [AppRequest], from app: AppID) {
         guard let own = apps[app], own.running, !own.frozen else { return }

@@ -74,6 +74,14 @@ package final class SimulatedAudio: StreamedAudio {
         tellRoute(routes.route, before: previous, device, plugged ? .newDeviceAvailable : .oldDeviceUnavailable)
     }
 
+    /// Why a fault of a device that is armed now changes nothing; nil when it does.
+    package func lack(of fault: String, _ device: String) throws(SourceFailure) -> String? {
+        switch try routes.effect(of: fault, device) {
+        case .removed: isPlugged(device) ? nil : "it is not plugged in"
+        case .underruns: streams.contains { $0.order.runs } ? nil : "no app plays or records"
+        }
+    }
+
     package override func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
         switch try routes.effect(of: fault, device) {
         case .removed: try plug(device, false, at: now)

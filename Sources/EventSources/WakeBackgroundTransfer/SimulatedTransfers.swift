@@ -293,8 +293,10 @@ package final class SimulatedTransfers: TransferPort {
 
     /// Arms a fault of a server's file.
     ///
+    /// - Returns: whether it changes anything now, or for what comes.
     /// - Throws: ``SourceFailure`` when the server, or the fault, is not there.
-    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
+    @discardableResult
+    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) -> Bool {
         guard let server = servers.firstIndex(where: { $0.name == device }) else {
             throw SourceFailure.noDevice("server '\(device)'", among: servers.map(\.name))
         }
@@ -303,8 +305,11 @@ package final class SimulatedTransfers: TransferPort {
             throw SourceFailure.noFault(fault, of: "server \(device)", among: known)
         }
         for place in transfers.indices where found(place)?.server == server { account(place, at: now) }
+        var isFelt = transfers.indices.contains { found($0)?.server == server && isConnected($0) }
         switch armed.effect {
-        case .bandwidth(let bandwidth): servers[server].description.bandwidth = bandwidth
+        case .bandwidth(let bandwidth):
+            servers[server].description.bandwidth = bandwidth
+            isFelt = true
         case .cut:
             for place in transfers.indices where found(place)?.server == server && isConnected(place) {
                 transfers[place].stage = .idle
@@ -317,6 +322,7 @@ package final class SimulatedTransfers: TransferPort {
                 transfers[place].stage = .stalled(until: now.advanced(by: transfers[place].requestTimeout))
             }
         }
+        return isFelt
     }
 
     private func isConnected(_ place: Int) -> Bool {

@@ -42,7 +42,11 @@ extension SimulatedAccessories {
         return isSent
     }
 
-    package func arm(fault: String, device name: String, at now: Instant) throws(SourceFailure) {
+    /// Arms a fault of an accessory.
+    ///
+    /// - Returns: whether it stays for later, or has a session to happen to.
+    @discardableResult
+    package func arm(fault: String, device name: String, at now: Instant) throws(SourceFailure) -> Bool {
         self.now = max(self.now, now)
         let index = try index(name)
         guard let known = devices[index].description.faults.first(where: { $0.name == fault }) else {
@@ -58,11 +62,13 @@ extension SimulatedAccessories {
         case .stall(let span):
             devices[index].faults.stalledUntil = now.advanced(by: span)
             for session in sessions where session.device == index { session.socket.wantsBytes = false }
+            return sessions.contains { $0.device == index }
         case .garbage(let count): devices[index].faults.garbage += count
         case .flood(let count):
             devices[index].faults.flood += count
             look(at: now)
         }
+        return true
     }
 
     private func index(_ name: String) throws(SourceFailure) -> Int {

@@ -199,10 +199,13 @@ package final class SimulatedVoIP: VoIPPort {
     }
 
     /// A fault of a server happens on each connection that it has.
-    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
+    ///
+    /// - Returns: whether it has one.
+    @discardableResult
+    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) -> Bool {
         let known = servers.first { $0.name == device }?.description.faults.first { $0.name == fault }
         guard let known else { throw SourceFailure(.unknown, "\(device): has no fault '\(fault)'") }
-        try simulate(known.effect, device: device, at: now)
+        return try simulate(known.effect, device: device, at: now)
     }
 
     // MARK: Sockets

@@ -131,7 +131,8 @@ final class AccessoryArea: Area {
     }
 
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
-        try accessories("arm").arm(fault: fault, device: device.name, at: now)
+        if try accessories("arm").arm(fault: fault, device: device.name, at: now) { return }
+        notes.add("arm \(device.name) \(fault)", "no app has a session with it", at: now)
     }
 
     private func plug(

@@ -43,7 +43,7 @@ struct Areas {
     let notification: NotificationArea
     let transfer: TransferArea
     let push: PushArea
-    let backgroundTask = BackgroundTaskArea()
+    let backgroundTask: BackgroundTaskArea
 
     /// In the order of ``rows``.
     let all: [any Area]
@@ -70,6 +70,7 @@ struct Areas {
             notification = NotificationArea(setup)
             transfer = TransferArea(setup)
             push = PushArea(setup)
+            backgroundTask = BackgroundTaskArea(setup)
         } catch {
             throw CommandFailure(.internal, error.description)
         }

@@ -78,10 +78,24 @@ final class AudioArea: Area {
     func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant) {
         switch verb {
         case .sound(let apps, let act):
-            for app in apps { run.scripted.perform(act, of: AppID(UInt32(app)), at: now) }
+            for app in apps {
+                noteSoundless(act, of: AppID(UInt32(app)), in: run, at: now)
+                run.scripted.perform(act, of: AppID(UInt32(app)), at: now)
+            }
         case .microphone(let apps, let granted):
             for app in apps { answerMicrophone(granted, of: AppID(UInt32(app)), origin, in: run) }
         default: break
+        }
+    }
+
+    /// An app has no sound to stop, or to keep waiting.
+    private func noteSoundless(_ act: ScriptedApp.SoundAct, of app: AppID, in run: Run, at now: Instant) {
+        guard run.isReady(app, at: now), !run.bench.router.hasActiveSession(app) else { return }
+        switch act {
+        case .play, .tone, .silence: break
+        case .stop, .stall:
+            let what = "sound \(run.name(of: app))"
+            notes.add(what, "its audio session is not active", of: app, at: now, isReplayed: false)
         }
     }
 
@@ -114,6 +128,10 @@ final class AudioArea: Area {
     func owns(_ device: ScenarioDevice) -> Bool { device.audio != nil }
 
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
+        if let why = try simulated?.lack(of: fault, device.name) {
+            // Streams end with their processes.
+            notes.add("arm \(device.name) \(fault)", why, at: now, isReplayed: false)
+        }
         try port.arm(fault: fault, device: device.name, at: now)
     }
 }

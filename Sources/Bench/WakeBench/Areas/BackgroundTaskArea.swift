@@ -10,7 +10,11 @@ final class BackgroundTaskArea: Area {
 
     static func isUsed(by scenario: Scenario) -> Bool { false }
 
+    private let notes: StepNotes
+
     var sources: [any SourcePort] { [] }
+
+    init(_ setup: AreaSetup) { notes = setup.notes }
 
     static func declare(_ app: ScenarioApp, in manifest: inout AppManifest, _ names: NameTable) {
         guard case .scripted(let script) = app.form, let permitted = script.tasks?.permitted else { return }
@@ -26,13 +30,35 @@ final class BackgroundTaskArea: Area {
         case .expireTask(let apps, let identifier):
             for app in apps { submit(.taskExpirationSimulated, identifier, 0, app, origin, in: run) }
         case .submitTask(let apps, let request):
-            for app in apps { run.scripted.submit(request, of: AppID(UInt32(app))) }
+            for app in apps {
+                let id = AppID(UInt32(app))
+                let why = run.isReady(id, at: now) ? run.scripted.refusal(of: request, by: id) : nil
+                if let why { note("submit", request.identifier, why, of: id, in: run, at: now) }
+                run.scripted.submit(request, of: id)
+            }
         case .registerTask(let apps, let identifier):
             for app in apps {
-                run.scripted.say([.backgroundTask(.register(run.names.intern(identifier)))], from: AppID(UInt32(app)))
+                let id = AppID(UInt32(app))
+                let permitted = run.scripted.apps[id]?.script.tasks?.permitted ?? []
+                if run.isReady(id, at: now), !permitted.contains(identifier) {
+                    note("register", identifier, "its identifier is not permitted (BGT-1)", of: id, in: run, at: now)
+                }
+                run.scripted.say([.backgroundTask(.register(run.names.intern(identifier)))], from: id)
             }
         default: break
         }
+    }
+
+    private func note(
+        _ step: String,
+        _ identifier: String,
+        _ why: String,
+        of app: AppID,
+        in run: Run,
+        at now: Instant
+    ) {
+        let what = "\(step) \(run.name(of: app)) \(identifier)"
+        notes.add(what, "refused, as \(why)", of: app, at: now, isReplayed: false)
     }
 
     private func submit(

@@ -37,10 +37,12 @@ final class LocationArea: Area {
 
     private let port: any LocationPort
     private let simulated: SimulatedLocation?
+    private let notes: StepNotes
 
     var sources: [any SourcePort] { [port] }
 
     init(_ setup: AreaSetup) throws(SystemError) {
+        notes = setup.notes
         switch setup.backends[Self.source] {
         case "gpsd":
             port = try GPSDLocation(names: setup.names, loop: setup.loop, port: setup.options.gpsdPort)
@@ -116,7 +118,10 @@ final class LocationArea: Area {
     func owns(_ device: ScenarioDevice) -> Bool { device.track != nil }
 
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
-        try positions("arm").arm(fault: fault, device: device.name, at: now)
+        let positions = try positions("arm")
+        try positions.arm(fault: fault, device: device.name, at: now)
+        if positions.isPositioning { return }
+        notes.add("arm \(device.name) \(fault)", "no app asks for the position now", at: now)
     }
 
     private func positions(_ step: String) throws(SourceFailure) -> SimulatedLocation {

@@ -79,7 +79,22 @@ final class NotificationArea: Area, BenchObserver {
             run.bench.submit(.clock(clock), origin: origin)
         }
         guard case .notifications(let apps, let act) = verb else { return }
-        for app in apps { run.scripted.perform(act, of: AppID(UInt32(app)), at: now) }
+        for app in apps {
+            if case .cancel(let notice) = act { noteNone(notice, of: AppID(UInt32(app)), in: run, at: now) }
+            run.scripted.perform(act, of: AppID(UInt32(app)), at: now)
+        }
+    }
+
+    /// An app takes back what is neither scheduled nor shown.
+    private func noteNone(_ notice: String?, of app: AppID, in run: Run, at now: Instant) {
+        guard run.isReady(app, at: now) else { return }
+        let there =
+            run.bench.router.pendingNotifications(of: app).map { $0.notification.identifier }
+            + run.bench.router.deliveredNotifications(of: app).map { $0.identifier }
+        let isThere = notice.map { name in there.contains { names.text($0) == name } } ?? !there.isEmpty
+        guard !isThere else { return }
+        let what = "cancel \(run.name(of: app))" + (notice.map { " \($0)" } ?? "")
+        notes.add(what, "it is neither scheduled nor shown", of: app, at: now, isReplayed: false)
     }
 
     private func noteSet(_ step: String, at now: Instant) {

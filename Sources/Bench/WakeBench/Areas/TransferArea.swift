@@ -25,11 +25,13 @@ final class TransferArea: Area {
     private let simulated: SimulatedTransfers?
     private let real: CurlTransfers?
     private let acknowledger: TransferAcknowledger?
+    private let notes: StepNotes
 
     var sources: [any SourcePort] { if let real { [real] } else { simulated.map { [$0] } ?? [] } }
 
     init(_ setup: AreaSetup) {
         let scenario = setup.scenario
+        notes = setup.notes
         guard setup.backends[Self.source] == "simulated" else {
             let real = CurlTransfers(
                 names: setup.names,
@@ -66,13 +68,32 @@ final class TransferArea: Area {
 
     func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant) {
         guard case .transfer(let apps, let session, let act) = verb else { return }
-        for app in apps { run.scripted.perform(act, in: session, of: AppID(UInt32(app)), at: now) }
+        for app in apps {
+            if let task = act.task { noteNone(task, in: session, of: AppID(UInt32(app)), in: run, at: now) }
+            run.scripted.perform(act, in: session, of: AppID(UInt32(app)), at: now)
+        }
+    }
+
+    /// A step is about a task that a session does not have.
+    private func noteNone(
+        _ task: TransferTaskNumber,
+        in session: String,
+        of app: AppID,
+        in run: Run,
+        at now: Instant
+    ) {
+        let tasks = run.names.known(session).map { run.bench.router.transferTasks(of: app, in: $0) } ?? []
+        guard run.isReady(app, at: now), !tasks.contains(where: { $0.number == task }) else { return }
+        let what = "transfer \(run.name(of: app)) \(session)"
+        notes.add(what, "the session has no task \(task)", of: app, at: now, isReplayed: false)
     }
 
     func owns(_ device: ScenarioDevice) -> Bool { device.transferServer != nil }
 
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
-        try need(simulated, for: "arm", "the server").arm(fault: fault, device: device.name, at: now)
+        let simulated = try need(simulated, for: "arm", "the server")
+        if try simulated.arm(fault: fault, device: device.name, at: now) { return }
+        notes.add("arm \(device.name) \(fault)", "no transfer is connected to it", at: now)
     }
 }
 
@@ -90,6 +111,16 @@ extension TransferArea {
             }
         let isThere = if case .there = found { true } else { false }
         return Doctor.Line(what: "transfers", good: isThere, finding: finding)
+    }
+}
+
+extension ScriptedApp.TransferAct {
+    /// The task that must be there for it; nil where none must.
+    fileprivate var task: TransferTaskNumber? {
+        switch self {
+        case .suspend(let task), .resume(let task), .cancel(let task): task
+        case .begin, .invalidate, .makeAgain: nil
+        }
     }
 }
 

@@ -62,7 +62,8 @@ final class VoIPArea: Area {
     func owns(_ device: ScenarioDevice) -> Bool { device.form.callServer != nil }
 
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
-        try calls("arm").arm(fault: fault, device: device.name, at: now)
+        if try calls("arm").arm(fault: fault, device: device.name, at: now) { return }
+        notes.add("arm \(device.name) \(fault)", "nobody is connected to it", at: now, isReplayed: false)
     }
 
     private func calls(_ step: String) throws(SourceFailure) -> SimulatedVoIP {

@@ -118,6 +118,9 @@ extension Router {
         isInstalled(app) ? areas.audio.apps[app].permission : .undetermined
     }
 
+    /// Whether an app's audio session is active (AUD-5).
+    package func hasActiveSession(_ app: AppID) -> Bool { isInstalled(app) && areas.audio.apps[app].activation != nil }
+
     /// How many of an app's buffers came late (AUD-11).
     package func underruns(of app: AppID) -> UInt64 {
         Int(app.number) < apps.count ? areas.audio.apps[app].underruns : 0
