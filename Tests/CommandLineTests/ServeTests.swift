@@ -351,6 +351,24 @@ struct ServeTests {
         #expect(log.count { $0.contains("\"kind\":\"characteristic-notified\"") } == 2)
     }
 
+    @Test("An --id of another command is refused, also after kill -9, and nothing is done; advances may be repeated")
+    func otherCommand() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        #expect(try bench("phone", "lock", "--id", "k").code == 0)
+        let other = "--id k: it is that of another command"
+        func expectRefused() throws {
+            expectRefusal(try bench("phone", "unlock", "--id", "k"), code: 4, says: other)
+            expectRefusal(try bench("time", "advance", "1s", "--id", "k"), code: 4, says: other)
+            #expect(try bench("phone", "lock", "--id", "k").code == 0)
+        }
+        try expectRefused()
+        try bench.killAndServeAgain()
+        try expectRefused()
+        let again = try bench("phone", "lock")
+        #expect(again.output.contains("nothing changed, as it was so already"), "\(again.output)")
+    }
+
     @Test("Good news is told on stdout: what a verb did, and what ended")
     func goodNews() throws {
         let bench = try ServedBench()

@@ -263,8 +263,8 @@ class LivePhone:
         """Carries out any step of a scenario, without its time: `phone.do({"notify": "belt", ...})`.
 
         It waits until all that comes of it has been decided and answered, 10 s at most, and exit code 6 says that this was
-        not so; a phone with a virtual clock, whose time stands still meanwhile, is not waited for unless `wait` is true. Of
-        commands with one `id`, one is carried out, however often they are given.
+        not so; a phone with a virtual clock, whose time stands still meanwhile, is not waited for unless `wait` is true. A
+        command with an `id` is carried out once, however often it is given; another command with that `id` is refused.
         """
         return self._command({"step": dict(step)}, wait, timeout, id)
 

@@ -13,6 +13,8 @@ import WakeSystem
 final class GivenCommands {
     private struct Command {
         var number: UInt64
+        /// Of what it asks for; nil where its journal is to be asked.
+        var digest: UInt64?
         /// The last decision before it; nil where its journal is to be asked.
         var after: DecisionID?
         /// As the journal of the bench before has it.
@@ -73,7 +75,27 @@ final class GivenCommands {
     var deadline: Int64 { pending.map(\.deadline).min() ?? .max }
 
     /// The number of a command that was accepted before; nil for none.
-    func number(of id: String) -> UInt64? { commands[id]?.number }
+    ///
+    /// - Throws: ``CommandFailure`` with exit code 4 where that was another command.
+    func number(of id: String, as command: JSONValue) throws(CommandFailure) -> UInt64? {
+        guard let known = commands[id] else { return nil }
+        let digest = known.digest ?? JSONValue(parsing: Array(known.journaled.utf8)).map(Self.digest(of:))
+        if let digest, digest != Self.digest(of: command) {
+            throw CommandFailure(
+                .wrongState,
+                "--id \(id): it is that of another command, which was carried out as number \(known.number)",
+                hint: "give a new command another --id"
+            )
+        }
+        return known.number
+    }
+
+    /// FNV-1a, of 64 bits, of what a command asks for. An advance may be to another instant each time, as that is counted from now.
+    private static func digest(of command: JSONValue) -> UInt64 {
+        let asked = command.members.filter { $0.key != markKey }
+        let bytes = command["advance"] == nil ? JSONValue.object(asked).encoded : Array("advance".utf8)
+        return bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
 
     /// Whether nothing more comes of a command.
     func isAnswered(_ id: String) -> Bool { commands[id]?.line != nil }
@@ -106,12 +128,12 @@ final class GivenCommands {
     }
 
     /// A command is about to be accepted: what happens from now on comes of it.
-    func begin(_ id: String, after last: DecisionID, until deadline: Int64) {
+    func begin(_ id: String, _ command: JSONValue, after last: DecisionID, until deadline: Int64) {
         guard !id.isEmpty else { return }
         // The oldest end with the next look.
         if pending.count >= Self.mostOpen { for place in 0..<pending.count / 2 { pending[place].deadline = 0 } }
         pending.append(Open(id: id, deadline: deadline))
-        remember(id, Command(number: 0, after: last))
+        remember(id, Command(number: 0, digest: Self.digest(of: command), after: last))
     }
 
     /// It is accepted, and has a number; nil for one that was refused, and may be given again.

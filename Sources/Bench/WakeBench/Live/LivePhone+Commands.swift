@@ -11,7 +11,7 @@ extension LivePhone {
     /// What becomes of a command.
     enum Acceptance {
         case accepted(UInt64)
-        /// One with this identifier was accepted before; nothing is done again.
+        /// It was accepted before under this identifier; nothing is done again.
         case repeated(UInt64)
     }
 
@@ -23,11 +23,11 @@ extension LivePhone {
     ///   - limit: for how many nanoseconds what is decided is taken to come of it, unless all is quiet before.
     /// - Throws: ``CommandFailure``; the phone is as before, or cannot go on, where its journal or its logs cannot be written.
     func accept(_ command: JSONValue, id: String, within limit: Int64) throws(CommandFailure) -> Acceptance {
-        if let number = given.number(of: id) { return .repeated(number) }
+        if let number = try given.number(of: id, as: command) { return .repeated(number) }
         let deed = try deed(of: command)
         let before = lastDecision
         let line = JSONValue.object(command.members + [GivenCommands.mark(before)])
-        given.begin(id, after: before, until: Self.deadline(after: limit))
+        given.begin(id, command, after: before, until: Self.deadline(after: limit))
         tune()
         var number: UInt64?
         defer { given.end(id, as: number) }
