@@ -270,7 +270,7 @@ struct RunFolderTests {
             try program.write("two.yaml", text)
             let run = try program.run("run", "two.yaml", "--out", "out", "-q")
             #expect(run.code == 6)
-            #expect(run.errors.contains("two is notRunning"))
+            #expect(run.errors.contains("two is not-running"))
             #expect(!run.errors.contains("one is"))
         }
     }

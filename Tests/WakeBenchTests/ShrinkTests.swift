@@ -145,6 +145,44 @@ struct ShrinkTests {
         }
     }
 
+    @Test("A step that waits in vain waits as long as it did, and not for the usual time")
+    func waitsAsLong() throws {
+        let steps = notify(4) + "\n  - {when: {app: plain.3, verdict: resume, count: 30}, within: 20s, note: never}"
+        try shrink(scenario(steps: steps, expect: ""), belt: belt()) { _, _, text, scenario in
+            #expect(text.contains("# Kept: waited 20.0 s for 30 resume of "), "\(text)")
+            guard case .when(_, let within) = try #require(scenario.steps.last).trigger else {
+                Issue.record("nothing waits")
+                return
+            }
+            #expect(within == .seconds(20))
+        }
+    }
+
+    @Test(
+        "Where an app did not end so, or does not run, the end that it had instead is kept, too",
+        arguments: ["exits: 1, cause: crash", "state: suspended"]
+    )
+    func endedOtherwise(expected: String) throws {
+        let steps = notify(4) + "\n  - {at: 20s, terminate: plain.3, cause: memory}\n" + notify(4, from: 20)
+        let expect = "  - {app: plain.3, \(expected)}"
+        try shrink(scenario(steps: steps, expect: expect), belt: belt()) { shrinker, ending, text, scenario in
+            #expect(ending == .smallest)
+            #expect(text.contains(" (instead: exits with cause memory)."), "\(text)")
+            #expect(scenario.steps.contains { if case .terminate = $0.verb { true } else { false } })
+            #expect(scenario.expectations.count == 1)
+            #expect(try play(scenario).driver.judgements.map(\.met) == [false])
+        }
+    }
+
+    @Test("Where an app should have ended and runs, the state that it is in is kept, too")
+    func runsOn() throws {
+        let expect = "  - {app: plain.3, exits: 1}"
+        try shrink(scenario(steps: notify(4), expect: expect), belt: belt()) { shrinker, _, _, scenario in
+            #expect(shrinker.kept.hasPrefix("plain exits: 1, found 0 (instead: state "), "\(shrinker.kept)")
+            #expect(!scenario.steps.isEmpty)
+        }
+    }
+
     @Test("Expectations that stand in one line of the file are told apart")
     func oneLine() throws {
         let text = """

@@ -63,6 +63,8 @@ package final class ScenarioDriver: BenchObserver {
         package var wanted = ""
         /// What each of the apps had: a number of decisions, or a state.
         package var found: [String] = []
+        /// For how long it waited.
+        package var within = Instant.Span.zero
         /// All of it in words.
         package var text = ""
     }
@@ -174,7 +176,7 @@ package final class ScenarioDriver: BenchObserver {
         let step = scenario.steps[waiting.step]
         guard case .when(let condition, let within) = step.trigger else { return nil }
         let seconds = Double(within.milliseconds) / 1_000
-        var missed = Missed(line: step.line, column: step.column)
+        var missed = Missed(line: step.line, column: step.column, within: within)
         switch condition {
         case .decisions(let apps, let filter, let count):
             let short = zip(apps, waiting.counts).filter { $0.1 < count }
@@ -187,7 +189,7 @@ package final class ScenarioDriver: BenchObserver {
                 "waited \(seconds) s for \(missed.wanted) of \(who); " + saw.joined(separator: ", ") + others
         case .state(let apps, let state):
             missed.apps = apps.filter { states[$0] != state }
-            (missed.wanted, missed.found) = ("the state \(state)", missed.apps.map { "\(states[$0])" })
+            (missed.wanted, missed.found) = ("the state \(state.word)", missed.apps.map { states[$0].word })
             let who = zip(missed.apps, missed.found).map { "\(scenario.apps[$0.0].name) is \($0.1)" }
             missed.text = "waited \(seconds) s for \(missed.wanted); \(who.joined(separator: ", "))"
         }
@@ -354,8 +356,8 @@ package final class ScenarioDriver: BenchObserver {
                 judgement.expected = "exits\(cause.map { " with cause \($0.word)" } ?? ""): \(count.words)"
                 judgement.met = count.contains(tally.count)
             case .state(let state):
-                judgement.expected = "state \(state) at the end"
-                judgement.found = "\(states[tally.app])"
+                judgement.expected = "state \(state.word) at the end"
+                judgement.found = states[tally.app].word
                 judgement.met = states[tally.app] == state
             }
             return judgement

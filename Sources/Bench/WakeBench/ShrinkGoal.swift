@@ -45,6 +45,7 @@ package struct ShrinkGoal: Sendable {
         var wanted: String
         /// What an app had instead.
         var found: String
+        var within: Instant.Span
     }
 
     /// Whether a run comes to all of it.
@@ -67,7 +68,7 @@ package struct ShrinkGoal: Sendable {
         var parts = finding.ending.map { [$0] } ?? []
         parts += missed.prefix(3)
         if missed.count > 3 { parts.append("and \(missed.count - 3) more") }
-        let instead = finding.expectations.suffix(probes).compactMap { $0.first?.sought.words }
+        let instead = finding.expectations.suffix(probes).compactMap { $0.first?.subject }
         return parts.joined(separator: "; ") + instead.map { " (instead: \($0))" }.joined()
     }
 }
@@ -110,6 +111,8 @@ struct ShrinkFinding {
         var what: String
         var found: String
         var sought: DecisionFilter
+        /// What is looked at, without how much of it is expected: `exits with cause memory`.
+        var subject: String
     }
 
     /// Nil when the run came to its end.
@@ -129,7 +132,9 @@ struct ShrinkFinding {
         case .appFault: ending = run.diedAtLaunch.map { "\($0.app) \($0.words)" } ?? failure?.message
         default: ending = run.driver.stopped?.cause.message ?? failure?.message
         }
-        unmet = (missed?.found ?? []).map { ShrinkGoal.Unmet(wanted: missed?.wanted ?? "", found: $0) }
+        unmet = (missed?.found ?? []).map { found in
+            ShrinkGoal.Unmet(wanted: missed?.wanted ?? "", found: found, within: missed?.within ?? .zero)
+        }
         let judgements = Dictionary(grouping: run.driver.judgements, by: \.expectation)
         expectations = run.scenario.expectations.enumerated().map { number, expectation in
             (judgements[number] ?? []).map { judgement in
@@ -138,7 +143,8 @@ struct ShrinkFinding {
                     app: judgement.app,
                     what: "\(judgement.app) \(judgement.expected)",
                     found: judgement.found,
-                    sought: judgement.sought
+                    sought: judgement.sought,
+                    subject: expectation.subject.words
                 )
             }
         }
@@ -151,6 +157,16 @@ struct ShrinkFinding {
         case .decisions(_, let count), .exits(_, let count):
             let found = Int(judgement.found) ?? 0
             return found < count.atLeast ? .tooFew(found) : .tooMany
+        }
+    }
+}
+
+extension Expectation.Subject {
+    fileprivate var words: String {
+        switch self {
+        case .decisions(let filter, _): filter.words
+        case .exits(let cause, _): "exits" + (cause.map { " with cause \($0.word)" } ?? "")
+        case .state(let state): "state \(state.word)"
         }
     }
 }
@@ -196,7 +212,12 @@ struct ShrinkStart {
         kept.expectations = failed.map { finding.expectations[$0] }
         goal.text = goal.text(of: kept)
         try pin(failed)
-        if let unmet = run.driver.unmet { try addProbe(unmet.apps.first, unmet.sought) }
+        guard let unmet = run.driver.unmet, let app = unmet.apps.first else { return }
+        if unmet.found.first == AppState.notRunning.word {
+            try addProbe(ofEnd: app, otherThan: nil)
+        } else {
+            try addProbe(app, unmet.sought)
+        }
     }
 
     private func isMet(_ number: Int) -> Bool { finding.expectations[number].allSatisfy { $0.demand == .met } }
@@ -227,12 +248,15 @@ struct ShrinkStart {
         start.scenario = start.scenario.setting("expect", to: .sequence(numbers.map { all[$0] }))
         goal.demands = numbers.map { number in finding.expectations[number].map(\.demand).first { $0 != .met } ?? .met }
         for (number, demand) in zip(numbers, goal.demands) {
-            guard case .tooFew = demand, case .decisions(let sought, _) = run.scenario.expectations[number].subject
-            else {
+            guard let missed = run.driver.judgements.first(where: { $0.expectation == number && !$0.met }) else {
                 continue
             }
-            let missed = run.driver.judgements.first { $0.expectation == number && !$0.met }
-            try addProbe(missed?.number, sought)
+            switch (demand, run.scenario.expectations[number].subject) {
+            case (.tooFew, .decisions(let sought, _)): try addProbe(missed.number, sought)
+            case (.tooFew(0), .exits(let cause, _)): try addProbe(ofEnd: missed.number, otherThan: cause)
+            case (.state(AppState.notRunning.word), _): try addProbe(ofEnd: missed.number, otherThan: nil)
+            default: break
+            }
         }
     }
 
@@ -275,8 +299,7 @@ struct ShrinkStart {
     // MARK: What lies near
 
     /// Where too little came, a run without anything would do: the decision that came instead stays, too.
-    private mutating func addProbe(_ app: Int?, _ sought: DecisionFilter) throws(CommandFailure) {
-        guard let app else { return }
+    private mutating func addProbe(_ app: Int, _ sought: DecisionFilter) throws(CommandFailure) {
         let log = try log()
         let bundle = run.bundle(ofApp: app)
         let near = log.decisions.filter { $0.app == bundle && !Self.fits($0, sought) }
@@ -289,13 +312,29 @@ struct ShrinkStart {
             reason: found.reason,
             kind: EventKind(word: found.kind)
         )
-        let name = run.scenario.apps[app].name
+        add(Self.expectation(filter, of: run.scenario.apps[app].name), .met, filter.words)
+    }
+
+    /// Where an app did not end so, or does not run, its last other end stays, or else the state that it is in.
+    private mutating func addProbe(ofEnd app: Int, otherThan cause: ExitCause?) throws(CommandFailure) {
+        let log = try log()
+        let bundle = run.bundle(ofApp: app)
+        let node = YAMLNode.mapping(["app": .scalar(run.scenario.apps[app].name)])
+        if let exit = log.exits.last(where: { $0.app == bundle && $0.cause != cause }) {
+            let none = node.setting("exits", to: .scalar("0")).setting("cause", to: .scalar(exit.cause.word))
+            add(none, .tooMany, "exits with cause \(exit.cause.word)")
+        } else if let state = log.moves.last(where: { $0.app == bundle })?.to, state != .notRunning {
+            add(node.setting("state", to: .scalar(state.word)), .met, "state \(state.word)")
+        }
+    }
+
+    private mutating func add(_ probe: YAMLNode, _ demand: ShrinkGoal.Demand, _ words: String) {
         let list = start.scenario["expect"]?.children ?? []
-        start.scenario = start.scenario.setting("expect", to: .sequence(list + [Self.expectation(filter, of: name)]))
+        start.scenario = start.scenario.setting("expect", to: .sequence(list + [probe]))
         start.probes += 1
         goal.probes += 1
-        goal.demands.append(.met)
-        goal.text += " (instead: \(filter.words))"
+        goal.demands.append(demand)
+        goal.text += " (instead: \(words))"
     }
 
     private static func fits(_ decision: DecisionRecord, _ sought: DecisionFilter) -> Bool {
