@@ -53,6 +53,11 @@ struct SuiteTests {
             #expect(suite["ok"] as? Bool == false)
             #expect(try outcomes(suite) == ["a": "passed", "b": "failed", "c": "error", "d": "passed"])
             for name in ["a", "b", "d"] { #expect(program.exists("out/\(name)/report.html")) }
+            let runs = try #require(suite["runs"] as? [[String: Any]])
+            let fault = try #require(runs.first { $0["name"] as? String == "c" }?["fault"] as? [String: Any])
+            #expect(fault["file"] as? String == "suite/c.yaml")
+            #expect([fault["line"] as? Int, fault["column"] as? Int] == [2, 7], "\(fault)")
+            #expect((fault["hint"] as? String)?.hasPrefix("expected ") == true, "\(fault)")
         }
     }
 
@@ -118,6 +123,9 @@ struct SuiteTests {
             #expect(lines[0].hasPrefix("error  ") && lines[0].contains(complaint), "\(run.output)")
             #expect(lines[1].hasPrefix("    by T+00:00:05.000"), "\(run.output)")
             #expect(lines.contains("    wakebench why com.acme.heart --run out/x"), "\(run.output)")
+            let runs = try #require(try object(try program.read("out/suite.json"))["runs"] as? [[String: Any]])
+            let fault = try #require(runs.first?["fault"] as? [String: Any])
+            #expect([fault["line"] as? Int, fault["column"] as? Int] == [3, 9], "\(fault)")
             let junit = try program.read("out/junit.xml")
             #expect(junit.contains("name=\"plays to its end\" file=\"a/x.yaml\" line=\"3\""), "\(junit)")
             #expect(junit.contains("wakebench why com.acme.heart --run out/x</error>"), "\(junit)")

@@ -36,6 +36,10 @@ package struct RunResults: LogLine, Hashable, Sendable {
         /// Where it is, as far as it is in a file.
         package var file: String?
         package var line: Int64?
+        /// Counted from 1; nil where it is not known.
+        package var column: Int64?
+        /// What to do about it, which the message says, too; nil where nothing is known.
+        package var hint: String?
 
         package init(kind: String, message: String, details: String = "", file: String? = nil, line: Int64? = nil) {
             self.kind = kind
@@ -53,6 +57,8 @@ package struct RunResults: LogLine, Hashable, Sendable {
             coder.code("details", &details)
             coder.code("file", ifKnown: &file)
             coder.code("line", ifKnown: &line)
+            coder.code("column", ifKnown: &column)
+            coder.code("hint", ifKnown: &hint)
         }
 
         /// What explains it: ``details`` without the line that says what it is.

@@ -100,6 +100,7 @@ enum SuiteCommand {
         settings.timeLimit = try number(arguments, "--time-limit", in: 1...1_000_000).map(Int64.init)
         settings.parent = common.parent
         settings.arguments = arguments.words(without: own)
+        settings.searchFolders = common.appFolders + RunCommand.defaultAppFolders
         return settings
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import WakeDevices
 import WakeModel
 import WakeProcesses
 import WakeReports
@@ -44,6 +45,15 @@ extension SuiteEntry {
         }
     }
 
+    /// Reads a scenario that could not be read again: what the run said of it is one line, without the column.
+    mutating func placeFault(reading file: String, searchFolders: [String]) {
+        guard exitCode == Int64(ExitCode.invalidFile.rawValue) else { return }
+        do throws(FileError) { _ = try Scenario.load(file: file, searchFolders: searchFolders) } catch {
+            let read = RunResults.Fault(CommandFailure(.invalidFile, error))
+            if read.message == fault?.message { fault = read }
+        }
+    }
+
     /// Counts it as one that could not be played to its end.
     mutating func fail(_ code: ExitCode, _ message: String) {
         fail(code, RunResults.Fault(kind: code.word, message: message))
@@ -62,8 +72,10 @@ extension RunResults.Fault {
     /// Why a run ended before its time, or could not begin.
     package init(_ failure: CommandFailure, details: String = "") {
         self.init(kind: failure.code.word, message: failure.line, details: details)
+        hint = failure.hint
         guard let place = failure.place, place.line > 0 else { return }
         (file, line) = (RunFolder.fromHere(place.file), Int64(place.line))
+        if place.column > 0 { column = Int64(place.column) }
     }
 
     /// A line that the program said; where it begins with a place in a file that is there, with its parts.

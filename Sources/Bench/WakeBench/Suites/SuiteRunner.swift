@@ -14,6 +14,8 @@ package final class SuiteRunner {
         package var program: String
         /// What each run is given beside its scenario, its folder and its seed.
         package var arguments: [String] = []
+        /// Where each run looks for what its scenario names.
+        package var searchFolders: [String] = []
         /// Seconds of wall time after which a run is interrupted; nil for any time.
         package var timeLimit: Int64?
         /// The process that started the suite, with which it ends as if interrupted; nil for one that does not matter.
@@ -165,6 +167,7 @@ package final class SuiteRunner {
         let hasResults = FileMark(own + "/" + RunResults.name) != each.before
         let said = each.output.lastLine()
         entry.finish(end, folder: hasResults ? own : nil, lastLine: said.isEmpty ? Self.silence(in: own) : said)
+        entry.placeFault(reading: run.scenario, searchFolders: settings.searchFolders)
         if each.isOverdue, let limit = settings.timeLimit {
             entry.fail(.timeout, "took longer than \(limit) s of wall time, and was interrupted")
         }
