@@ -275,6 +275,31 @@ struct ServeTests {
         )
     }
 
+    @Test("What the help of 'voip do' says can be done can be done")
+    func callServer() throws {
+        let bench = try ServedBench()
+        try bench.program.write("sip.yaml", "device: call-server\nmessages: lines\nplan: [{await: HELLO}]\n")
+        try bench.program.write(
+            "calls.yaml",
+            """
+            scenario: calls
+            devices: [{file: sip.yaml}]
+            apps: [{scripted: com.acme.phone, name: phone}]
+
+            """
+        )
+        for words in [["phone", "create", "one", "--scenario", "calls.yaml"], ["phone", "boot", "one"]] {
+            let done = try bench.run(words)
+            #expect(done.code == 0, "\(done.errors)")
+        }
+        let help = try bench.program.run("help").output
+        #expect(help.contains(": say 'INVITE', or act close, half-close or reset\n"))
+        for act in [["say", "INVITE"], ["act", "close"], ["act", "half-close"], ["act", "reset"]] {
+            let done = try bench.run(["voip", "do", "sip"] + act)
+            #expect(done.code == 0 && done.output == "voip sip: nobody is connected to it\n", "\(done.errors)")
+        }
+    }
+
     private func object(_ text: String) throws -> [String: Any] {
         #expect(text.split(separator: "\n").count == 1, "\(text)")
         return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
