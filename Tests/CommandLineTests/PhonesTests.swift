@@ -221,6 +221,7 @@ struct PhonesTests {
         for (times, value) in [(1, "0044"), (2, "0045")] {
             let said = try bench.bench.run(notify + [value, "-p", "evening"])
             #expect(said.code == 0, "\(said.errors)")
+            #expect(said.output.contains("  notify oven 2A1C \(value): sent to morning\n"), "\(said.output)")
             try bench.expect(
                 Decided("characteristic-notified", "thermometer/2A1C", "com.acme.reader", "resume"),
                 on: "morning",

@@ -320,7 +320,9 @@ struct NotifiedValuesTests {
         let written = writes(log)
         #expect(written.count == 1)
         #expect(written.allSatisfy { (Instant.seconds(20)..<Instant.seconds(21)).contains($0) }, "\(written)")
-        #expect(log.notes.filter { $0.app != nil } == [])
+        let said = ["0049", "004a"].map { "notify strap 2A37 \($0): sent to reader" }
+        #expect(log.notes.map(\.text) == said)
+        #expect(log.notes.map(\.at) == [.seconds(10), .seconds(20)])
     }
 
     @Test("More values than the queue of the radio takes wait until the manager is ready, and all arrive")

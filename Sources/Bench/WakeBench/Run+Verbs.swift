@@ -82,12 +82,27 @@ extension Run {
                 let what = "\(step) \(app.name)" + (value.isEmpty ? "" : " \(value)")
                 if let (why, _) = silence(of: id) {
                     recorder.miss(what, why, of: id, at: now)
-                } else if case .update(_, let characteristic, _) = verb, !isHeard(characteristic, of: id) {
-                    recorder.miss(what, "nobody is subscribed", of: id, at: now)
+                } else if case .update(_, let characteristic, _) = verb {
+                    record(update: what, characteristic, of: id, at: now)
                 }
             }
         }
     }
+
+    /// Writes down who gets the value that a scripted app notifies; one that it has no room for is told where it is refused.
+    private func record(update what: String, _ characteristic: String, of app: AppID, at now: Instant) {
+        guard let own = scripted.apps[app], let number = own.publication.notifying[characteristic],
+            isHeard(characteristic, of: app)
+        else { return recorder.miss(what, "nobody is subscribed", of: app, at: now) }
+        guard own.unsent.count < ScriptedAppHost.mostUnsent else { return }
+        let manager = ScriptedAppHost.peripheralManager
+        let all = bench.router.subscribers(toLocal: number, of: app, manager: manager).map(names.text)
+        let more = all.count > Self.mostNamed ? " and \(all.count - Self.mostNamed) more" : ""
+        recorder.note(step: "\(what): sent to \(all.prefix(Self.mostNamed).joined(separator: ", "))\(more)", at: now)
+    }
+
+    /// So many centrals are named in a line at most.
+    private static let mostNamed = 3
 
     /// Whether any central is subscribed to what a scripted app notifies.
     private func isHeard(_ characteristic: String, of app: AppID) -> Bool {

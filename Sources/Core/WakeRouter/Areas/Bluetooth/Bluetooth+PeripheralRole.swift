@@ -119,6 +119,16 @@ extension Router {
 
     // MARK: What a manager holds
 
+    /// The centrals that are subscribed to a characteristic that a live manager of an app publishes, ascending.
+    package func subscribers(
+        toLocal characteristic: UInt32,
+        of app: AppID,
+        manager: ManagerNumber
+    ) -> [NameID] {
+        guard let client = client(of: app, manager: manager) else { return [] }
+        return local(client)?.subscribers.filter { $0.characteristic == characteristic }.map(\.central) ?? []
+    }
+
     /// What a peripheral manager holds; nil when the client is none, or was released.
     func local(_ client: BluetoothClient) -> LocalPeripheral? {
         guard Int(client.app.number) < apps.count,
