@@ -432,7 +432,7 @@ struct StepNoteTests {
         let steps = ["at: 10s, every: 30s, times: 5, notify: belt, characteristic: 2A37, value: \"00\""]
         let notes = try notes(of: steps, Self.belt, named: "belt")
         #expect(
-            notes.filter { $0.hasPrefix("until: ") } == ["until: 1m leaves out rounds of 1 step, the first is line 6"]
+            notes.filter { $0.hasPrefix("until: ") } == ["until: 1m leaves out 3 rounds of 1 step, the first is line 6"]
         )
         #expect(notes.filter { $0.hasPrefix("notify ") }.count == 2)
     }

@@ -76,6 +76,22 @@ struct RenderingTests {
         #expect(lines.last?.contains("nobody is subscribed (x3 over 10s)") == true, "\(lines)")
     }
 
+    @Test("Notes are not one where something was done, or a process ended, between them: each stands in its order")
+    func notesApart() throws {
+        var run = try log()
+        run.decisions = []
+        run.exits = []
+        run.notes = [15, 20, 25, 30].map { Note(text: "nobody is subscribed", app: nil, at: second($0)) }
+        run.acts = [Act(event: EventID(7), at: second(22), word: "bluetooth-on")]
+        let lines = Timeline.text(run).split(separator: "\n").dropFirst().map { line in
+            line.components(separatedBy: "  ").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }[2]
+        }
+        #expect(
+            lines == ["nobody is subscribed (x2 over 5s)", "bluetooth-on", "nobody is subscribed (x2 over 5s)"],
+            "\(lines)"
+        )
+    }
+
     @Test("The summary counts verdicts in the order of SYS-4")
     func summary() throws {
         #expect(Timeline.summary(try log()) == "4 decisions: 2 resume, 1 drop, 1 deny")

@@ -113,10 +113,12 @@ extension Run {
     /// Says which steps the end of the run has left out.
     func noteLeftOut() {
         guard let until = scenario.until, live == nil, !interrupted, driver.failure == nil else { return }
-        let (steps, rounds) = driver.leftOut
+        let (steps, rounds, count) = driver.leftOut
         guard let first = (steps + rounds).min() else { return }
-        let counts = [(steps.count, ""), (rounds.count, "rounds of ")].filter { $0.0 > 0 }
-        let what = counts.map { "\($0.1)\($0.0) step\($0.0 == 1 ? "" : "s")" }.joined(separator: " and ")
+        func words(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
+        var parts = steps.isEmpty ? [] : [words(steps.count, "step")]
+        if !rounds.isEmpty { parts.append("\(words(count, "round")) of \(words(rounds.count, "step"))") }
+        let what = parts.joined(separator: " and ")
         let line = scenario.steps[first].line
         recorder.miss("until: \(DurationText.text(until)) leaves out \(what), the first is line \(line)", at: reached)
     }

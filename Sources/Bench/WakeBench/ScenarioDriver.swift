@@ -204,8 +204,9 @@ package final class ScenarioDriver: BenchObserver {
         }
     }
 
-    /// The steps that have not happened, and those that have not as often as they were to, by their places in the scenario.
-    var leftOut: (steps: [Int], rounds: [Int]) {
+    /// The steps that have not happened, and those that have not as often as they were to, by their places in the scenario; and how
+    /// often they have not.
+    var leftOut: (steps: [Int], rounds: [Int], count: Int) {
         var first: [Int: Int] = [:]
         for entry in due.entries {
             first[entry.element.step] = min(first[entry.element.step] ?? .max, entry.element.round)
@@ -218,7 +219,7 @@ package final class ScenarioDriver: BenchObserver {
             if !isFixed, number > 0, steps.last == number - 1 { isBegun = false }
             if !isBegun { steps.append(number) } else if first[number] != nil { rounds.append(number) }
         }
-        return (steps, rounds)
+        return (steps, rounds, due.entries.count { rounds.contains($0.element.step) })
     }
 
     /// Whether a condition has come true that nothing has acted on yet.

@@ -79,7 +79,8 @@ package enum Timeline {
         for exit in log.exits {
             rows.append((exit.at, .max, cells(exit.at, exit.app, "process ended", exit.cause.word, exit.pid)))
         }
-        for (note, repeats) in folded(log.notes) {
+        let changes = (log.acts.map(\.at) + log.exits.map(\.at)).sorted()
+        for (note, repeats) in folded(log.notes, apartBy: changes) {
             rows.append((note.at, .max, cells(note.at, note.app, note.text + repeats)))
         }
         let sorted = rows.enumerated().sorted { left, right in
@@ -95,10 +96,17 @@ package enum Timeline {
 
     /// The first of notes that repeat one another without another in between, with what is said of the others, such as
     /// ` (x6 over 15m)`.
-    private static func folded(_ notes: [Note]) -> [(note: Note, repeats: String)] {
+    ///
+    /// - Parameter changes: when something was done or a process ended, which comes between notes before and after it, ascending.
+    private static func folded(_ notes: [Note], apartBy changes: [Instant]) -> [(note: Note, repeats: String)] {
         var folds: [(first: Note, last: Note, count: Int)] = []
+        var next = 0
         for note in notes {
-            if let fold = folds.last, fold.first.text == note.text, fold.first.app == note.app {
+            if let last = folds.last?.last {
+                while next < changes.count, changes[next] <= last.at { next += 1 }
+            }
+            let isApart = next < changes.count && changes[next] <= note.at
+            if let fold = folds.last, fold.first.text == note.text, fold.first.app == note.app, !isApart {
                 folds[folds.count - 1].last = note
                 folds[folds.count - 1].count += 1
             } else {
