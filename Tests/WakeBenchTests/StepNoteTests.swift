@@ -343,7 +343,7 @@ struct StepNoteTests {
             try notes(of: steps, app: app, Self.belt, named: "belt") == [
                 "sound heart: its audio session is not active",
                 "cancel heart nosuch: it is neither scheduled nor shown",
-                "cancel heart: it is neither scheduled nor shown",
+                "cancel heart: nothing is scheduled or shown",
                 "transfer heart ep: the session has no task 9",
                 "submit heart \(other): refused, as its identifier is not permitted, or the mode is missing (BGT-1)",
                 "register heart \(other): refused, as its identifier is not permitted (BGT-1)",

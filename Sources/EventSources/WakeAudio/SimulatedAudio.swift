@@ -76,10 +76,14 @@ package final class SimulatedAudio: StreamedAudio {
 
     /// Why a fault of a device that is armed now changes nothing; nil when it does.
     package func lack(of fault: String, _ device: String) throws(SourceFailure) -> String? {
-        switch try routes.effect(of: fault, device) {
-        case .removed: isPlugged(device) ? nil : "it is not plugged in"
-        case .underruns: streams.contains { $0.order.runs } ? nil : "no app plays or records"
-        }
+        let effect = try routes.effect(of: fault, device)
+        let isFelt =
+            switch effect {
+            case .removed: isPlugged(device)
+            case .underruns: streams.contains { $0.order.runs }
+            }
+        if isFelt { return nil }
+        return effect == .removed ? "it is not plugged in" : "no app plays or records"
     }
 
     package override func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {

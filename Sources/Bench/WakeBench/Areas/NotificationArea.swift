@@ -94,7 +94,8 @@ final class NotificationArea: Area, BenchObserver {
         let isThere = notice.map { name in there.contains { names.text($0) == name } } ?? !there.isEmpty
         guard !isThere else { return }
         let what = "cancel \(run.name(of: app))" + (notice.map { " \($0)" } ?? "")
-        notes.add(what, "it is neither scheduled nor shown", of: app, at: now, isReplayed: false)
+        let why = notice == nil ? "nothing is scheduled or shown" : "it is neither scheduled nor shown"
+        notes.add(what, why, of: app, at: now, isReplayed: false)
     }
 
     private func noteSet(_ step: String, at now: Instant) {

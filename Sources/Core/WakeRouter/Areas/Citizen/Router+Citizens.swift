@@ -93,7 +93,7 @@ extension Router {
     /// What is said of word about memory that no app hears, or that is old; nil where it comes to something.
     func lack(ofMemory change: PhoneChange) -> Deed? {
         switch change {
-        case .memoryWarning: return everyApp.contains(where: isRunning) ? nil : .foundNoAppRunning
+        case .memoryWarning: return everyApp.contains { isRunning($0) } ? nil : .foundNoAppRunning
         case .memoryShortage:
             guard let victim = memoryVictim() else { return .foundNoAppRunning }
             return apps[victim].state != .suspended && areas.citizen.warnedAt != nil ? .foundItSo : nil
