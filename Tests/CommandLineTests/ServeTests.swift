@@ -34,7 +34,8 @@ struct ServeTests {
             code: 4,
             says: "reader has no link: connect it first"
         )
-        #expect(try bench("ble", "connect", "reader", "180D").code == 0)
+        let connected = try bench("ble", "connect", "reader", "180D")
+        #expect(connected.code == 0 && connected.output.hasSuffix("  reader: connected\n"), "\(connected.output)")
         #expect(try bench("device", "list").output.contains("connected"))
         let answer = try bench.json("ble", "write", "reader", "2A39", "01", "--require", "resume")
         #expect(bench.verdicts(answer) == ["resume"])

@@ -57,7 +57,7 @@ struct CentralOrderRunTests {
         )
         #expect(
             log.notes.map(\.text) == [
-                "read reader 2A39: the app that publishes it does not let it be read",
+                "reader: connected", "read reader 2A39: the app that publishes it does not let it be read",
                 "connect reader 180F: nobody advertises it now, and it goes on looking",
                 "reader: still looks for 180F at the end, which nobody advertises",
             ]
@@ -70,7 +70,8 @@ struct CentralOrderRunTests {
             "{at: 12s, write: reader, characteristic: 2A39, value: \"01\"}, {at: 14s, connect: reader, service: 180D}, "
                 + "{at: 16s, write: reader, characteristic: 2A39, value: \"01\"}"
         )
-        #expect(log.notes.map(\.text) == ["write: reader has no link: connect it first"])
+        let done = ["reader: connected", "reader: wrote 2A39 01"]
+        #expect(log.notes.map(\.text) == ["write: reader has no link: connect it first"] + done)
         #expect(log.decisions.filter { $0.kind == "write-requested" }.map(\.verdict) == [.resume])
     }
 }

@@ -259,6 +259,20 @@ struct CentralOrderTests {
         #expect(said.count == 3 && said.last == "exchange reader 128: no app offers that channel")
     }
 
+    @Test("What a central was told to do and has done is said, and what its script does is not")
+    func carriedOut() throws {
+        let (ether, rig) = try ether("connect: 180D", "wait: 10s", "read: 2A3A")
+        var said: [String] = []
+        ether.role.carriedOut = { line, _ in said.append(line) }
+        try rig.offer()
+        try rig.wait(for: "connected")
+        for action in [BluetoothCentral.Action.read("2A3A"), write, .subscribe("2A37", indications: false)] {
+            try ether.order(action)
+        }
+        try rig.wait(for: "finished")
+        #expect(said == ["reader: read 2A3A 010203", "reader: wrote 2A38 01", "reader: subscribed 2A37"])
+    }
+
     @Test("More than 64 orders do not wait")
     func many() throws {
         let (ether, rig) = try ether()

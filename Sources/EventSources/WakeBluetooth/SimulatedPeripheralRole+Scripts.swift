@@ -169,6 +169,7 @@ extension SimulatedPeripheralRole {
         centrals[index].isUp = true
         traceLink(index, at: now)
         say(index, "connected", at: now)
+        tellDone("connected", index, at: now)
         finishStep(index, at: now)
     }
 
@@ -300,6 +301,7 @@ extension SimulatedPeripheralRole {
         prepare(asked, .writeRequests([write]), at: now)
         if !waits {
             say(index, "wrote \(uuid) \(value.hexadecimal)", at: now)
+            tellDone("wrote \(uuid) \(value.hexadecimal)", index, at: now)
             finishStep(index, at: now)
         }
     }
@@ -350,6 +352,12 @@ extension SimulatedPeripheralRole {
         finishStep(index, at: now)
     }
 
+    /// An order is carried out; what a script does is told by what comes of it.
+    private func tellDone(_ line: String, _ index: Int, at now: Instant) {
+        guard centrals[index].interruption != nil else { return }
+        carriedOut?("\(centrals[index].name): \(line)", now)
+    }
+
     /// What a central does reaches no app.
     func tellRefused(_ why: String, _ index: Int, at now: Instant) {
         missed?("\(words(index)): \(why)", now)
@@ -379,14 +387,19 @@ extension SimulatedPeripheralRole {
                 }
             }
             if answer.result == AttributeError.success || !isFirst {
-                say(index, "read \(uuid) \(centrals[index].readSoFar.hexadecimal)", at: now)
+                let line = "read \(uuid) \(centrals[index].readSoFar.hexadecimal)"
+                say(index, line, at: now)
+                tellDone(line, index, at: now)
             } else {
                 say(index, "read \(uuid) error \(code(answer.result))", at: now)
             }
         case .write(let uuid, let value, _)?:
             let outcome = answer.result == AttributeError.success ? value.hexadecimal : "error \(code(answer.result))"
             say(index, "wrote \(uuid) \(outcome)", at: now)
-        case .subscribe(let uuid, _)?: say(index, "subscribed \(uuid)", at: now)
+            if answer.result == AttributeError.success { tellDone("wrote \(uuid) \(outcome)", index, at: now) }
+        case .subscribe(let uuid, _)?:
+            say(index, "subscribed \(uuid)", at: now)
+            tellDone("subscribed \(uuid)", index, at: now)
         case .wait?, .connect?, .discover?, .unsubscribe?, .awaitValues?, .exchange?, .disconnect?, nil: break
         }
         finishStep(index, at: now)

@@ -34,6 +34,8 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
     package var transcript: ((_ central: String, _ line: String, _ at: Instant) -> Void)?
     /// Hears, a line each, what centrals do in vain; nil when nobody wants it.
     package var missed: ((_ line: String, _ at: Instant) -> Void)?
+    /// Hears, a line each, what centrals have done that they were told to do; nil when nobody wants it.
+    package var carriedOut: ((_ line: String, _ at: Instant) -> Void)?
 
     let names: NameTable
     let origin: NameID
@@ -105,7 +107,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
     package func stop() {
         report = nil
         transcript = nil
-        missed = nil
+        (missed, carriedOut) = (nil, nil)
         centrals.removeAll()
         prepared.removeAll()
         preparedAt = .distantFuture

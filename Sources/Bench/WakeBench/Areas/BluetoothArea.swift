@@ -95,6 +95,7 @@ final class BluetoothArea: Area {
         self.keeper = keeper
         simulated?.missed = { [notes] in notes.add($0, of: $1?.app, at: $2) }
         phones?.missed = { [notes] in notes.add($0, at: $1) }
+        phones?.carriedOut = { [notes] in notes.recorder?.note(step: $0, at: $1) }
         standings = { [unowned run] in run.standings(withDevice: $0) }
         if let capture = run.capture { trace.trace(since: capture.start) { capture.write($0) } }
         watchRestarts(run)
