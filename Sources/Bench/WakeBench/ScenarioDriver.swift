@@ -204,8 +204,8 @@ package final class ScenarioDriver: BenchObserver {
         }
     }
 
-    /// The steps that have not happened, and those that have not as often as they were to, by their places in the scenario; and how
-    /// often they have not.
+    /// The steps that have not happened, and those that have not as often as they were to, by their places in the scenario; and
+    /// how often they have not.
     var leftOut: (steps: [Int], rounds: [Int], count: Int) {
         var first: [Int: Int] = [:]
         for entry in due.entries {

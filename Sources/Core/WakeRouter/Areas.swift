@@ -163,6 +163,28 @@ extension Router {
         eachArea { $0.hear(step, in: &$1) }
     }
 
+    /// Whether the phone itself is already as a change would have it; of what is an area's, the area knows.
+    func isSo(_ change: PhoneChange) -> Bool {
+        guard conditions.after(change) == conditions else { return false }
+        return switch change {
+        case .lock: isLocked
+        case .unlock: !isLocked && unlockedSinceBoot
+        case .boot: !conditions.contains(.shutDown)
+        case .setPasscode: passcode
+        case .removePasscode: !passcode && !isLocked && unlockedSinceBoot
+        case .chargerConnected, .chargerDisconnected, .wifiJoined, .wifiLeft, .cellularOn, .cellularOff,
+            .lowPowerModeOn, .lowPowerModeOff, .backgroundRefreshOn, .backgroundRefreshOff, .displayOff:
+            true
+        case .reboot, .shutDown: false
+        // What comes of it tells.
+        case .displayOn: false
+        // An area's.
+        case .callBegan, .callEnded, .bluetoothOn, .bluetoothOff, .bluetoothOffInControlCentre, .airplaneModeOn,
+            .airplaneModeOnKeepingBluetooth, .airplaneModeOff, .memoryWarning, .memoryShortage, .memoryRelief:
+            false
+        }
+    }
+
     /// Gives one app its verdict on an event and starts what follows from it.
     ///
     /// - Parameters:

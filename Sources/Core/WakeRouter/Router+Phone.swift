@@ -56,34 +56,12 @@ extension Router {
         if conditions != before { tell(.conditionsChanged(from: before)) }
     }
 
-    /// What is said of a change that finds the phone as it would have it, or nobody to hear of it; nil where it does what it says.
+    /// What is said of a change that finds the phone as it would have it, or nobody to hear of it; nil for any other.
     private func lack(of change: PhoneChange) -> Deed? {
         if isSo(change) { return .foundItSo }
         var lack: Deed?
         askAreas { lack = lack ?? $0.lack(of: change, self) }
         return lack
-    }
-
-    /// Whether the phone itself is already as a change would have it.
-    private func isSo(_ change: PhoneChange) -> Bool {
-        guard conditions.after(change) == conditions else { return false }
-        return switch change {
-        case .lock: isLocked
-        case .unlock: !isLocked && unlockedSinceBoot
-        case .boot: !conditions.contains(.shutDown)
-        case .setPasscode: passcode
-        case .removePasscode: !passcode && !isLocked && unlockedSinceBoot
-        case .chargerConnected, .chargerDisconnected, .wifiJoined, .wifiLeft, .cellularOn, .cellularOff,
-            .lowPowerModeOn, .lowPowerModeOff, .backgroundRefreshOn, .backgroundRefreshOff, .displayOff:
-            true
-        case .reboot, .shutDown: false
-        // What comes of it tells.
-        case .displayOn: false
-        // Areas know.
-        case .callBegan, .callEnded, .bluetoothOn, .bluetoothOff, .bluetoothOffInControlCentre, .airplaneModeOn,
-            .airplaneModeOnKeepingBluetooth, .airplaneModeOff, .memoryWarning, .memoryShortage, .memoryRelief:
-            false
-        }
     }
 
     private mutating func setLocked(_ locked: Bool) {

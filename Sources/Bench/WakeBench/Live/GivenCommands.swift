@@ -90,7 +90,7 @@ final class GivenCommands {
         return known.number
     }
 
-    /// FNV-1a, of 64 bits, of what a command asks for. An advance may be to another instant each time, as that is counted from now.
+    /// FNV-1a, of 64 bits, of what a command asks for. An advance may be to another instant each time, as it is counted from now.
     private static func digest(of command: JSONValue) -> UInt64 {
         let asked = command.members.filter { $0.key != markKey }
         let bytes = command["advance"] == nil ? JSONValue.object(asked).encoded : Array("advance".utf8)
