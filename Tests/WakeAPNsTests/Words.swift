@@ -63,7 +63,7 @@ final class Owner {
     var clock = noon
     /// Whose connections are, where that is not what the kernel says.
     var user: ((Int32) -> UInt32?)?
-    private(set) var strangers: [APNsStranger] = []
+    private(set) var strangers: [Stranger] = []
     var answer: (PushNotification) -> APNsAnswer = { _ in .accepted }
     /// Whether answers are held back until ``answerHeld()``.
     var holds = false

@@ -2,8 +2,10 @@
 #include "CWakeShims.h"
 
 #include <errno.h>
+#include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stddef.h>
@@ -78,4 +80,87 @@ int wake_routes_open(void) {
     close(number);
     errno = code;
     return -1;
+}
+
+union address {
+    struct sockaddr any;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+};
+
+// Writes one end of a connection as sock_diag(7) has it.
+static void write_end(const union address *end, __be32 *address, __be16 *port) {
+    if (end->any.sa_family == AF_INET6) {
+        memcpy(address, &end->six.sin6_addr, sizeof end->six.sin6_addr);
+        *port = end->six.sin6_port;
+    } else {
+        memcpy(address, &end->four.sin_addr, sizeof end->four.sin_addr);
+        *port = end->four.sin_port;
+    }
+}
+
+// The user of the one socket that has these two ends: 1; 0 when no process has it; -1 with errno.
+static int ask_user(int netlink, const union address *own, const union address *other, uint32_t interface, uint32_t *user) {
+    struct {
+        struct nlmsghdr head;
+        struct inet_diag_req_v2 body;
+    } question;
+    memset(&question, 0, sizeof question);
+    question.head.nlmsg_len = sizeof question;
+    question.head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+    question.head.nlmsg_flags = NLM_F_REQUEST;
+    question.body.sdiag_family = (__u8)own->any.sa_family;
+    question.body.sdiag_protocol = IPPROTO_TCP;
+    struct inet_diag_sockid *id = &question.body.id;
+    write_end(own, id->idiag_src, &id->idiag_sport);
+    write_end(other, id->idiag_dst, &id->idiag_dport);
+    id->idiag_if = interface;
+    id->idiag_cookie[0] = id->idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+    struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+    if (sendto(netlink, &question, sizeof question, 0, (struct sockaddr *)&kernel, sizeof kernel) < 0) return -1;
+    union {
+        struct nlmsghdr head;
+        char bytes[1024];
+    } answer;
+    // The kernel has answered before the question was sent.
+    ssize_t size = recv(netlink, &answer, sizeof answer, MSG_DONTWAIT);
+    if (size < 0) return -1;
+    if (answer.head.nlmsg_type == NLMSG_ERROR && size >= (ssize_t)NLMSG_LENGTH(sizeof(struct nlmsgerr))) {
+        errno = -((const struct nlmsgerr *)NLMSG_DATA(&answer.head))->error;
+        return -1;
+    }
+    if (answer.head.nlmsg_type != SOCK_DIAG_BY_FAMILY || size < (ssize_t)NLMSG_LENGTH(sizeof(struct inet_diag_msg))) {
+        errno = EPROTO;
+        return -1;
+    }
+    const struct inet_diag_msg *found = NLMSG_DATA(&answer.head);
+    // One that listens is found in the place of a connection that has gone.
+    if (found->id.idiag_sport != id->idiag_sport || found->id.idiag_dport != id->idiag_dport || found->idiag_inode == 0)
+        return 0;
+    *user = found->idiag_uid;
+    return 1;
+}
+
+int wake_tcp_peer_user(int number, uint32_t *user) {
+    union address own, peer;
+    socklen_t own_size = sizeof own, peer_size = sizeof peer;
+    memset(&own, 0, sizeof own);
+    memset(&peer, 0, sizeof peer);
+    if (getsockname(number, &own.any, &own_size) != 0 || getpeername(number, &peer.any, &peer_size) != 0) return -1;
+    if (own.any.sa_family != AF_INET && own.any.sa_family != AF_INET6) {
+        errno = EAFNOSUPPORT;
+        return -1;
+    }
+    int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    if (netlink < 0) return -1;
+    // A socket that is bound to an interface is found by its number alone; the loopback interface is always the first.
+    int result = ask_user(netlink, &peer, &own, 0, user);
+    if (result == 0 || (result < 0 && errno == ENOENT)) result = ask_user(netlink, &peer, &own, 1, user);
+    // A kernel that can answer nothing of TCP says ENOENT, too, and says it also of the end that is here.
+    uint32_t own_user;
+    if (result < 0 && errno == ENOENT && ask_user(netlink, &own, &peer, 0, &own_user) >= 0) result = 0;
+    int code = errno;
+    close(netlink);
+    errno = code;
+    return result;
 }

@@ -14,10 +14,6 @@ package final class APNsPush: PushPort {
 
     /// Says in the records that somebody else's push was refused.
     package var note: (String) -> Void = { _ in }
-    /// Whose pushes that was said of.
-    private var strangers: Set<APNsStranger> = []
-    /// The most of them, as there may be many users.
-    private static let mostStrangers = 8
 
     /// What takes the pushes, and plays the extensions.
     package let played: SimulatedPush
@@ -51,7 +47,11 @@ package final class APNsPush: PushPort {
             makeID: Self.identifier,
             answer: { [unowned self] in answer($0, $1) }
         )
-        desk.strangerRefused = { [unowned self, owner = desk.owner] in refused($0, by: owner) }
+        // Once a user.
+        var peers = PeerCheck()
+        desk.strangerRefused = { [unowned self] in
+            if let line = peers.line(refusing: "APNs: a push", of: $0) { note(line) }
+        }
         do {
             let identity = try TLSIdentity(in: folder, at: WallClock.now() / 1_000_000_000)
             server = try APNsServer(desk, security: .tls(identity), port: port, on: loop)
@@ -93,16 +93,6 @@ package final class APNsPush: PushPort {
             reply(.refused(reason, timestamp: reason == .unregistered ? WallClock.now() / 1_000_000 : nil))
         }
         if let report { self.report?(report) }
-    }
-
-    /// A push was refused because of who asked: once a user.
-    private func refused(_ stranger: APNsStranger, by owner: UInt32) {
-        guard strangers.count < Self.mostStrangers, strangers.insert(stranger).inserted else { return }
-        switch stranger {
-        case .user(let user): note("APNs: a push of user \(user) was refused, as this bench is user \(owner)'s")
-        case .unknown:
-            note("APNs: a push was refused, as whose it was cannot be found, and this bench is user \(owner)'s")
-        }
     }
 
     /// The router has had an event, which survives the bench with the next ``committed()``.

@@ -25,7 +25,7 @@ final class APNsConnection {
     private let desk: APNsDesk
     private let channel: TLSChannel?
     /// The client, where it may not push.
-    private let stranger: APNsStranger?
+    private let stranger: Stranger?
     /// It is over; called once.
     private let closed: () -> Void
     private var state: State
@@ -50,7 +50,7 @@ final class APNsConnection {
         _ descriptor: consuming Descriptor,
         _ desk: APNsDesk,
         channel: TLSChannel?,
-        stranger: APNsStranger?,
+        stranger: Stranger?,
         on loop: EventLoop,
         closed: @escaping () -> Void
     ) throws(SystemError) {

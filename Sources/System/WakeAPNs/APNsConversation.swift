@@ -1,10 +1,12 @@
+import WakeSystem
+
 /// What is said on one connection to the server, without the connection: bytes in, bytes out, and when it waits no longer.
 package final class APNsConversation {
     private let desk: APNsDesk
     private let session: HTTP2Session
     private var trust: ProviderTrust
     /// The client, where it may not push.
-    private let stranger: APNsStranger?
+    private let stranger: Stranger?
     private var hasAllStreams: Bool
     private var isLeaving = false
     /// Whether requests are being heard: the caller has the answers that come meanwhile sent.
@@ -22,7 +24,7 @@ package final class APNsConversation {
     package init(
         _ desk: APNsDesk,
         certificate: ClientCertificate? = nil,
-        stranger: APNsStranger? = nil,
+        stranger: Stranger? = nil,
         at now: Int64
     ) {
         self.desk = desk
@@ -89,7 +91,7 @@ package final class APNsConversation {
     }
 
     /// A peer with another uid is answered with the reason, and nothing else.
-    private func refuse(_ stranger: APNsStranger, _ id: String, on stream: Int32) {
+    private func refuse(_ stranger: Stranger, _ id: String, on stream: Int32) {
         desk.counts.requests += 1
         let body = APNsDesk.body(.forbidden, message: desk.refusal(of: stranger))
         let fields = [RequestHead.Field("apns-id", id)]

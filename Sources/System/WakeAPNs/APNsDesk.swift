@@ -1,5 +1,5 @@
-import Glibc
 import WakeJSON
+import WakeSystem
 
 /// How long clients are waited for, and how much they may have at once.
 package struct APNsLimits: Sendable {
@@ -30,13 +30,6 @@ package struct APNsLimits: Sendable {
     package init() {}
 }
 
-/// A peer that may not push: the user of its process is neither the owner of the bench nor root.
-package enum APNsStranger: Hashable, Sendable {
-    case user(UInt32)
-    /// The kernel does not tell the uid of the connection's peer.
-    case unknown
-}
-
 /// What the connections of a server share: what answers pushes, the clock, and what was counted.
 package final class APNsDesk {
     /// What came since the start.
@@ -60,12 +53,10 @@ package final class APNsDesk {
     let makeID: () -> String
     /// Answers a push, at once or later.
     let answer: (PushNotification, _ reply: @escaping (APNsAnswer) -> Void) -> Void
-    /// The uid of the owner of the bench: only processes of this user and of root may push.
-    package let owner: UInt32
-    /// The uid of a connection's peer, by the descriptor of this end; nil where that cannot be found.
-    let user: (Int32) -> UInt32?
+    /// Only processes of the owner of the bench and of root may push.
+    let peers: PeerCheck
     /// A push was refused because of the uid of the client.
-    package var strangerRefused: (APNsStranger) -> Void = { _ in }
+    package var strangerRefused: (Stranger) -> Void = { _ in }
     package internal(set) var counts = Counts()
 
     /// - Parameters:
@@ -87,24 +78,17 @@ package final class APNsDesk {
     ) {
         self.limits = limits
         self.key = key
-        self.owner = owner ?? geteuid()
-        self.user = user ?? { TCPEnd.user(connectedTo: $0) }
+        peers = PeerCheck(owner: owner, user: user)
         self.clock = clock
         self.makeID = makeID
         self.answer = answer
     }
 
-    /// The peer of a connection where it may not push; nil for one that may.
-    func stranger(at connection: Int32) -> APNsStranger? {
-        guard let user = user(connection) else { return .unknown }
-        return user == owner || user == 0 ? nil : .user(user)
-    }
-
     /// Why a push of a peer with another uid is refused.
-    func refusal(of stranger: APNsStranger) -> String {
+    func refusal(of stranger: Stranger) -> String {
         switch stranger {
-        case .user: "this bench is user \(owner)'s, and not yours"
-        case .unknown: "this bench is user \(owner)'s, and whose this connection is cannot be found"
+        case .user: "this bench is user \(peers.owner)'s, and not yours"
+        case .unknown: "this bench is user \(peers.owner)'s, and whose this connection is cannot be found"
         }
     }
 

@@ -53,7 +53,7 @@ package final class APNsServer {
     }
 
     private func accept(_ descriptor: consuming Descriptor) {
-        let stranger = desk.stranger(at: descriptor.number)
+        let stranger = desk.peers.stranger(at: descriptor.number)
         guard hasPlace(forStranger: stranger != nil) else {
             desk.counts.turnedAway += 1
             return

@@ -242,6 +242,9 @@ int wake_tcp_type(void);
 // Ends the listening of a socket of another process, which this one may trace: it accepts nothing any more, and who connects
 // to it is refused. The socket is told by its descriptor there and by its inode. 0, or -1 with errno.
 int wake_end_listening(int pid, int number, uint64_t inode);
+// The user of the socket at the other end of a TCP connection of this machine, by sock_diag(7), which looks for that one socket
+// however many there are. 1: found; 0: no process has it any more; -1 with errno: the kernel does not say.
+int wake_tcp_peer_user(int number, uint32_t *user);
 
 // Sockets of packets with a name in the file system, non-blocking and close-on-exec: bind(2) and connect(2) want struct sockaddr.
 // Only the owner may connect to the first. The path is one of at most 107 bytes.

@@ -1,8 +1,8 @@
+import CWakeShims
 import Glibc
-import WakeSystem
 
 /// An end of a TCP connection of this machine, and the user of its socket.
-struct TCPEnd: Hashable {
+package struct TCPEnd: Hashable {
     /// 4 or 16 bytes in the order of the network; 4 also where an address of Internet Protocol 4 is written as one of 6
     /// (RFC 4291, section 2.5.5.2).
     let address: [UInt8]
@@ -23,7 +23,35 @@ struct TCPEnd: Hashable {
 
     /// The user at the other end of a connection; nil where the kernel knows of no such socket, as when its process has closed
     /// it.
-    static func user(connectedTo descriptor: Int32) -> UInt32? {
+    package static func user(connectedTo descriptor: Int32) -> UInt32? {
+        switch kernelAnswer(on: descriptor) {
+        case .user(let user): user
+        case .noProcess: nil
+        case nil: tableUser(connectedTo: descriptor)
+        }
+    }
+
+    /// What the kernel says of the other end of a connection.
+    enum KernelAnswer: Hashable {
+        case user(UInt32)
+        /// No process has it open any more.
+        case noProcess
+    }
+
+    /// Asks the kernel for the one socket at the other end, which takes the same short time however many there are; nil where it
+    /// does not answer such questions, or a sandbox keeps them from it.
+    static func kernelAnswer(on descriptor: Int32) -> KernelAnswer? {
+        var user: UInt32 = 0
+        let code = unsafe wake_tcp_peer_user(descriptor, &user)
+        switch code {
+        case 1: return .user(user)
+        case 0: return .noProcess
+        default: return nil
+        }
+    }
+
+    /// The same as ``user(connectedTo:)``, by the tables of all sockets.
+    static func tableUser(connectedTo descriptor: Int32) -> UInt32? {
         let own = unsafe read { unsafe getsockname(descriptor, $0, $1) }
         let peer = unsafe read { unsafe getpeername(descriptor, $0, $1) }
         guard let own, let peer else { return nil }
