@@ -48,11 +48,19 @@ final class Connection {
 
     /// What the app can read now, or once there is something.
     func read() -> String {
+        let (bytes, code) = receive()
+        return bytes.isEmpty ? code == 0 ? "end" : "error \(code)" : String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The same as it is; nothing at the end, or after an error.
+    func bytes() -> [UInt8] { receive().bytes }
+
+    private func receive() -> (bytes: [UInt8], code: Int32) {
         var entry = pollfd(fd: app, events: Int16(POLLIN), revents: 0)
         _ = unsafe poll(&entry, 1, 10_000)
         var buffer = [UInt8](repeating: 0, count: 100_000)
         let count = unsafe recv(app, &buffer, buffer.count, Int32(truncatingIfNeeded: MSG_DONTWAIT))
-        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : count == 0 ? "end" : "error \(errno)"
+        return count >= 0 ? (Array(buffer[..<count]), 0) : ([], errno)
     }
 
     func closePeer() {

@@ -153,6 +153,50 @@ struct SimulatedVoIPTests {
         #expect(connection.read() == "PONG\r\n")
     }
 
+    @Test("Another user's connection is refused with a note, and those of apps are as if it had not been")
+    func anotherUser() throws {
+        let listener = try Listener()
+        let port = try serving("plan: [{pour: 100}]\n", listener)
+        var (user, notes): (UInt32?, [String]) = (1_001, [])
+        port.peers = PeerCheck(owner: 1_000) { _ in user }
+        port.note = { notes.append($0) }
+        for stranger in [1_001, 1_001, nil] as [UInt32?] {
+            user = stranger
+            let said = try connect(port).read()
+            #expect(said == "end" || said == "error \(ECONNRESET)")
+        }
+        let known = [
+            "sip: a connection of user 1001 was refused, as this bench is user 1000's",
+            "sip: a connection was refused, as whose it was cannot be found, and this bench is user 1000's",
+        ]
+        #expect(notes == known)
+        for (owner, number) in [(1_000, 1), (0, 2)] as [(UInt32, UInt64)] {
+            user = owner
+            var expected = PouredBytes(seed: number)
+            let bytes = expected.next(100)
+            #expect(try connect(port).bytes() == bytes)
+        }
+        #expect(notes == known)
+    }
+
+    @Test("A connection that has ended before it was looked at counts, as no run may depend on when that was")
+    func goneAtOnce() throws {
+        let listener = try Listener()
+        let port = try serving("plan: [{pour: 100}]\n", listener)
+        port.peers = PeerCheck { _ in nil }
+        var notes: [String] = []
+        port.note = { notes.append($0) }
+        let address = try #require(port.environment.last)
+        let gone = Connection(port: UInt16(address.split(separator: ":").last ?? ""))
+        gone.closeApp()
+        port.look(at: .zero)
+        port.peers = PeerCheck()
+        var expected = PouredBytes(seed: 2)
+        let bytes = expected.next(100)
+        #expect(try connect(port).bytes() == bytes)
+        #expect(notes == [])
+    }
+
     @Test("A stalled server reads nothing, and goes on afterwards")
     func stalls() throws {
         let listener = try Listener()

@@ -17,6 +17,10 @@ package final class SimulatedVoIP: VoIPPort {
     package var report: ((SourceReport) -> Void)?
     /// Hears of a running app's socket on which something came, each time.
     package var tellRunning: ((AppID, SocketNumber) -> Void)?
+    /// Says in the records that another user's connection was refused.
+    package var note: (String) -> Void = { _ in }
+    /// Only processes of the owner of the bench and of root may connect.
+    package var peers = PeerCheck()
 
     private struct Server {
         var name: String
@@ -43,6 +47,8 @@ package final class SimulatedVoIP: VoIPPort {
 
     /// The most connections that all servers together have; further ones wait to be accepted.
     package static let connectionsLimit = 4_096
+    /// The most connections of a server that are refused in a turn.
+    private static let mostRefused = 16
     /// How long what was sent may take to the other end of this machine before the run goes on without it, in
     /// milliseconds.
     private static let arrivalLimit: Int32 = 2_000
@@ -166,6 +172,7 @@ package final class SimulatedVoIP: VoIPPort {
     package func stop() {
         report = nil
         tellRunning = nil
+        note = { _ in }
         connections.removeAll()
         sockets.closeAll()
         for place in servers.indices where servers[place].listener >= 0 {
@@ -219,9 +226,17 @@ package final class SimulatedVoIP: VoIPPort {
 
     private func accept() {
         for place in servers.indices where servers[place].listener >= 0 {
-            while connections.count < Self.connectionsLimit {
+            var refused = 0
+            while connections.count < Self.connectionsLimit, refused < Self.mostRefused {
                 let number = repeatingInterrupted { wake_accept(servers[place].listener) }
                 guard number >= 0 else { break }
+                if let stranger = refusedPeer(of: number) {
+                    close(number)
+                    refused += 1
+                    let what = "\(servers[place].name): a connection"
+                    if let line = peers.line(refusing: what, of: stranger) { note(line) }
+                    continue
+                }
                 var on: Int32 = 1
                 _ = unsafe setsockopt(
                     number,
@@ -242,6 +257,13 @@ package final class SimulatedVoIP: VoIPPort {
                 add(connection)
             }
         }
+    }
+
+    /// The peer of a connection that is refused. One that has closed its end already is taken, whoever it was: it hears nothing
+    /// any more, and whether an app's is found open is left to chance, on which no run may depend.
+    private func refusedPeer(of connection: Int32) -> Stranger? {
+        guard let found = peers.stranger(at: connection) else { return nil }
+        return found == .unknown && wake_is_hung_up(connection) != 0 ? nil : found
     }
 
     /// Each connection has bytes of its own, by the seed of the run and the order in which they came.

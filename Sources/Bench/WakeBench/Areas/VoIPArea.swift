@@ -36,6 +36,7 @@ final class VoIPArea: Area {
     var environment: [String] { simulated?.environment ?? [] }
 
     func connect(to run: Run) {
+        simulated?.note = { [unowned run] in run.recorder.note($0, at: run.bench.now) }
         guard let processes = run.processes, !run.realTime else { return }
         simulated?.tellRunning = { [unowned processes] app, socket in
             processes.host.socketHoldsBytes(of: app, socket: socket)

@@ -40,6 +40,10 @@ extension StreamRecorder {
                 follow("\(most) connections are open: the next wait until one of them ends")
                 outcome.notes.append("\(most) connections were open at once: the next waited until one of them ended")
             }
+            tap.note = {
+                follow($0)
+                outcome.notes.append($0)
+            }
             follow("recording \(host):\(port); apps find it at 127.0.0.1:\(tap.port)")
             let counts = {
                 "connections \(tap.accepted), \(outcome.bytes) bytes of the server, \(outcome.written) of apps"

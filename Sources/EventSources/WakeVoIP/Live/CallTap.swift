@@ -26,11 +26,17 @@ package final class CallTap {
     /// The most connections at once; further ones wait to be accepted.
     package static let mostConnections = 256
     private static let mostAtOnce = 16_384
+    /// The most connections that are refused in a turn.
+    private static let mostRefused = 16
 
     /// Takes what happened, on which connection, counted from 1, and when in nanoseconds of ``MonotonicClock``.
     package var heard: ((_ connection: Int, Moment, _ now: Int64) -> Void)?
     /// Told once, when a connection has to wait for the end of another.
     package var crowded: (() -> Void)?
+    /// Told, once a user, that another user's connection was refused.
+    package var note: ((String) -> Void)?
+    /// Only processes of the owner of the bench and of root may connect: what they say goes on to the server in the owner's name.
+    package var peers = PeerCheck()
     /// Where apps find the server.
     package let port: UInt16
     /// How many connections there were.
@@ -76,10 +82,16 @@ package final class CallTap {
             crowded = nil
             return
         }
-        while lines.count < Self.mostConnections {
+        var turnedAway = 0
+        while lines.count < Self.mostConnections, turnedAway < Self.mostRefused {
             let number = repeatingInterrupted { wake_accept(listener.number) }
             guard number >= 0 else { break }
             let app = StreamSocket(owning: number)
+            if let stranger = peers.stranger(at: number) {
+                turnedAway += 1
+                if let line = peers.line(refusing: "a connection", of: stranger) { note?(line) }
+                continue
+            }
             // One that has gone already has no address, and nothing to say.
             guard let theirs = SocketAddress.peer(number)?.end, let own = SocketAddress.own(number)?.end else {
                 continue
