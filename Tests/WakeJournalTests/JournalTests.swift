@@ -234,6 +234,19 @@ struct JournalFailureTests {
         try journal.turn(1)
     }
 
+    @Test("The lock of a journal is its user's alone, whatever it was before: who may open it may lock it")
+    func lockOfItsUser() throws {
+        let lock = place.path + ".lock"
+        func rights() throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: lock)[.posixPermissions] as? Int
+        }
+        _ = try place.create()
+        #expect(try rights() == 0o600)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: lock)
+        _ = try SQLiteJournal(opening: place.path)
+        #expect(try rights() == 0o600)
+    }
+
     @Test(
         "Nothing is accepted into a file of the journal that was removed or renamed, or whose name another has",
         arguments: ["", "-wal"],

@@ -6,16 +6,22 @@ import WakePorts
 /// The kernel drops the locks with the process, however that ends; the file stays and is harmless. There are two: a record
 /// lock is the process's alone and names it, and a lock of the open file is there against a second journal in one process.
 /// The latter is shared with a child until that has become another program, so a killed bench may hold it for a moment.
+///
+/// Who may open the file may lock it: it is its user's alone.
 @safe
 struct JournalLock: ~Copyable {
     private let descriptor: Int32
 
+    /// - Throws: ``JournalError``: of the kind `inUse` where another process, or another journal in this one, has it; with pid 0
+    ///   where it is not known which.
     init(journal path: String) throws(JournalError) {
         let lockPath = path + ".lock"
-        let opened = unsafe open(lockPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        let opened = unsafe open(lockPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard opened >= 0 else {
             throw JournalError(.system("cannot open \(lockPath): \(Self.words(errno))"), path: path)
         }
+        // One that is there may be of an earlier version, which let others open it.
+        _ = fchmod(opened, 0o600)
         if let holder = Self.lock(opened) {
             close(opened)
             throw JournalError(.inUse(pid: holder), path: path)
@@ -31,7 +37,7 @@ struct JournalLock: ~Copyable {
         close(descriptor)
     }
 
-    /// Takes both locks; the process that has them already, nil when they were free.
+    /// Takes both locks; the process that has them already, 0 for one that is not known; nil when they were free.
     private static func lock(_ descriptor: Int32) -> pid_t? {
         var record = flock()
         record.l_type = Int16(F_WRLCK)
@@ -39,18 +45,23 @@ struct JournalLock: ~Copyable {
         if unsafe fcntl(descriptor, F_SETLK, &record) != 0 {
             record.l_type = Int16(F_WRLCK)
             let isKnown = unsafe fcntl(descriptor, F_GETLK, &record) == 0 && record.l_type != Int16(F_UNLCK)
-            return isKnown ? record.l_pid : holder(descriptor)
+            if isKnown { return max(0, record.l_pid) }
+            let other = holder(descriptor)
+            return isLiving(other) ? other : 0
         }
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return nil }
         let other = holder(descriptor)
-        if kill(other, 0) == 0 || errno == EPERM { return other }
-        // What the dead one had begun to start has it still, and gives it up at once.
+        if other == 0 || isLiving(other) { return other }
+        // What a dead one had begun to start has it still, and gives it up at once.
         while flock(descriptor, LOCK_EX) != 0 {
-            if errno != EINTR { return other }
+            if errno != EINTR { return 0 }
         }
         return nil
     }
 
+    private static func isLiving(_ process: pid_t) -> Bool { kill(process, 0) == 0 || errno == EPERM }
+
+    /// The process whose number the file has; 0 for none: a full disk has no room for it.
     private static func holder(_ descriptor: Int32) -> Int32 {
         var buffer = [UInt8](repeating: 0, count: 16)
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }

@@ -80,7 +80,7 @@ package final class Daemon {
             guard case .inUse(let pid) = error.kind else { throw CommandFailure(error) }
             throw CommandFailure(
                 .wrongState,
-                "\(settings.state): process \(pid) serves these phones already",
+                "\(settings.state): \(pid == 0 ? "another process" : "process \(pid)") serves these phones already",
                 hint: "stop it first, or give another --state"
             )
         }
