@@ -586,7 +586,7 @@ struct DaemonFaultTests {
                     if outcome.returncode != 4:
                         return outcome.returncode
                     assert "256 clients are connected; try again later" in outcome.stderr, outcome.stderr
-            print(until_let_in("daemon", "status"), until_let_in("daemon", "status"))
+            print(until_let_in("phone", "list"), until_let_in("phone", "list"))
             follower.socket.setblocking(False)
             try:
                 print("ended" if follower.socket.recv(1) == b"" else "told")
@@ -598,6 +598,42 @@ struct DaemonFaultTests {
             bench.socket
         )
         #expect(said == "0 0\nfollows\n0\n")
+        bench.daemon.waitUntilExit()
+        #expect(bench.daemon.terminationStatus == 0)
+    }
+
+    @Test(
+        "Clients that follow keep nobody from asking for the daemon, and from ending it",
+        .enabled(if: Self.hasPython)
+    )
+    func onlyFollowers() throws {
+        let bench = try ServedBench()
+        let said = try python(
+            """
+            path = sys.argv[2]
+            followers = [Client(path) for _ in range(256)]
+            assert all(follower.ask(op="follow", phone="all")["ok"] for follower in followers)
+            extra = Client(path)
+            assert extra.ask(op="hello")["ok"]
+            refused = extra.ask(op="phones", request=7)
+            print(refused["request"], refused["error"]["code"], refused["error"]["message"])
+            print(repr(extra.lines.readline()))
+            def run(*words):
+                line = [sys.argv[1], *words, "--socket", path]
+                outcome = subprocess.run(line, capture_output=True, text=True)
+                return outcome.returncode, outcome.stderr
+            print(*run("phone", "list"))
+            print(*run("daemon", "status"))
+            print(*run("daemon", "stop"))
+            """,
+            bench.program,
+            bench.socket
+        )
+        let expected = [
+            "7 4 256 clients are connected", "''", "4 wakebench: 256 clients are connected; try again later", "",
+            "0 ", "0 ", "",
+        ]
+        #expect(said == expected.joined(separator: "\n"))
         bench.daemon.waitUntilExit()
         #expect(bench.daemon.terminationStatus == 0)
     }

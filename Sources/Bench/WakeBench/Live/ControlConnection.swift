@@ -8,6 +8,8 @@ final class ControlConnection: Client {
 
     private let stream: LineStream
     var followed: String?
+    /// Whether it has none of the places for clients that may ask for anything.
+    var isExtra = true
     private var gap = StreamGap()
     private var isOver = false
     /// When it asked for something last, or connected, on the monotonic clock in nanoseconds.
@@ -52,9 +54,9 @@ final class ControlConnection: Client {
         }
     }
 
-    /// Says no, and that nothing more is heard.
-    func refuseAll(_ failure: CommandFailure) {
-        refuse(nil, failure)
+    /// Says no, to a request or to all, and that nothing more is heard.
+    func refuseAll(_ failure: CommandFailure, _ request: Int64? = nil) {
+        refuse(request, failure)
         stream.close()
     }
 

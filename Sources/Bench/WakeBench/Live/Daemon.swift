@@ -62,6 +62,10 @@ package final class Daemon {
 
     /// The most clients at once.
     private static let mostConnections = 256
+    /// The most clients beyond these, who may find out that the daemon runs, and end it: clients that follow keep their places for
+    /// as long as they like.
+    private static let mostExtra = 8
+    private static let forExtra = ["hello", "stop"]
     /// So long a client asks nothing, or takes nothing of what it is told, before it may have to give way, in nanoseconds.
     private static let idleSpan: Int64 = 2_000_000_000
     /// In milliseconds.
@@ -187,10 +191,10 @@ package final class Daemon {
                     finished.append($0)
                 }
                 connections[ObjectIdentifier(connection)] = connection
-                if let refusal = refusal(of: user) {
+                if let refusal = refusal(of: user) ?? refusal(of: connection) {
                     connection.refuseAll(refusal)
                 } else {
-                    connection.asked = { [unowned self] in hear($0, from: $1) }
+                    connection.asked = { [unowned self] in hear($0, of: $1) }
                 }
             }
         } catch {
@@ -210,17 +214,40 @@ package final class Daemon {
                 hint: "serve one of your own"
             )
         }
-        guard connections.count <= Self.mostConnections || makePlace() else {
-            return CommandFailure(.wrongState, "\(Self.mostConnections) clients are connected", hint: "try again later")
-        }
         return nil
+    }
+
+    /// Why a client that has connected is not heard; nil when there is a place for it.
+    private func refusal(of connection: ControlConnection) -> CommandFailure? {
+        admit(connection) || count(isExtra: true) <= Self.mostExtra || makePlace(isExtra: true) ? nil : Self.crowded
+    }
+
+    private func hear(_ request: ControlRequest, of connection: ControlConnection) {
+        guard Self.forExtra.contains(request.op) || admit(connection) else {
+            return connection.refuseAll(Self.crowded, request.request)
+        }
+        hear(request, from: connection)
+    }
+
+    /// Gives a client one of the places for all that can be asked, where there is one.
+    private func admit(_ connection: ControlConnection) -> Bool {
+        guard connection.isExtra else { return true }
+        guard count(isExtra: false) < Self.mostConnections || makePlace(isExtra: false) else { return false }
+        connection.isExtra = false
+        return true
+    }
+
+    private func count(isExtra: Bool) -> Int { connections.values.count { $0.isExtra == isExtra } }
+
+    private static var crowded: CommandFailure {
+        CommandFailure(.wrongState, "\(mostConnections) clients are connected", hint: "try again later")
     }
 
     /// Ends the client that has been idle the longest, so that clients that are forgotten keep nobody out; false where none has
     /// been for long.
-    private func makePlace() -> Bool {
+    private func makePlace(isExtra: Bool) -> Bool {
         let limit = MonotonicClock.now() - Self.idleSpan
-        let idle = connections.values.filter { $0.idleSince <= limit }
+        let idle = connections.values.filter { $0.isExtra == isExtra && $0.idleSince <= limit }
         guard let longest = idle.min(by: { $0.idleSince < $1.idleSince }) else { return false }
         longest.giveWay(
             CommandFailure(
