@@ -441,6 +441,43 @@ struct DaemonFaultTests {
         )
     }
 
+    @Test(
+        "A socket that a process has bound, and where it does not listen yet, is that process's, and not taken over",
+        .enabled(if: Self.hasPython)
+    )
+    func boundSocket() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let said = try python(
+            """
+            path = os.getcwd() + "/bound.sock"
+            bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            bound.bind(path)
+            before = os.stat(path).st_ino
+            line = [sys.argv[1], "serve", "--state", "s", "--socket", "bound.sock"]
+            outcome = subprocess.run(line, capture_output=True, text=True)
+            print(outcome.returncode, outcome.stderr.replace(os.getcwd(), "").strip())
+            print(os.stat(path).st_ino == before)
+            bound.close()
+            daemon = subprocess.Popen(line, stdout=subprocess.PIPE)
+            print(daemon.stdout.readline().startswith(b"serving "))
+            daemon.send_signal(signal.SIGTERM)
+            print(daemon.wait())
+            """,
+            program
+        )
+        #expect(
+            said == """
+                12 wakebench: /bound.sock: another process has it, and does not listen there yet; stop it first, \
+                or give another place with --socket
+                True
+                True
+                0
+
+                """
+        )
+    }
+
     @Test("A daemon removes its socket when it ends, and not what has taken its place")
     func ownSocket() throws {
         for isReplaced in [true, false] {
@@ -533,6 +570,78 @@ struct DaemonFaultTests {
             "give a folder of your own with --state"
         )
         #expect(try FileManager.default.contentsOfDirectory(atPath: theirs) == [])
+    }
+
+    /// A folder in which other users may put something else in the place of the state folder, or of what is in it.
+    struct Disturbed: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        /// The folder that is not as it should be, from the test's own on, its mode and its owner.
+        var folder: String
+        var mode: mode_t
+        var owner: uid_t?
+        var says: [String]
+
+        static let all = [
+            Disturbed(
+                testDescription: "that others may write into",
+                folder: "above/s",
+                mode: 0o777,
+                says: [
+                    "/above/s: users other than user \(geteuid()) may write into it",
+                    "keep them out with 'chmod go-w ",
+                ]
+            ),
+            Disturbed(
+                testDescription: "that its group may write into",
+                folder: "above/s",
+                mode: 0o775,
+                says: [
+                    "/above/s: users other than user \(geteuid()) may write into it",
+                    "keep them out with 'chmod go-w ",
+                ]
+            ),
+            Disturbed(
+                testDescription: "below one that others may write into",
+                folder: "above",
+                mode: 0o777,
+                says: ["/above, where any user may put another in its place", "keep them out with 'chmod o-w "]
+            ),
+            Disturbed(
+                testDescription: "below one of another user's",
+                folder: "above",
+                mode: 0o755,
+                owner: 65_534,
+                says: [
+                    "/above, which belongs to user 65534, not to user 0",
+                    "give a folder elsewhere with --state",
+                ]
+            ),
+        ]
+    }
+
+    @Test(
+        "A state folder is not served that others may write into, or put another in the place of",
+        arguments: Disturbed.all.filter { $0.owner == nil || Program.isRoot }
+    )
+    func disturbed(_ found: Disturbed) throws {
+        let program = try Program()
+        defer { program.clean() }
+        let state = program.folder.appending(path: "above/s").path
+        let isOfState = found.folder == "above/s"
+        let made = isOfState ? state : program.folder.appending(path: "above").path
+        try FileManager.default.createDirectory(atPath: made, withIntermediateDirectories: true)
+        let folder = program.folder.appending(path: found.folder).path
+        unsafe chmod(folder, found.mode)
+        if let owner = found.owner { #expect(unsafe chown(folder, owner, owner) == 0) }
+        let words = ["daemon", "start", "--state", "above/s", "--socket", "c"]
+        let refused = try program.run(Program.path, words)
+        #expect(refused.code == 12)
+        for text in found.says { #expect(refused.errors.contains(text), "\(refused.errors)") }
+        #expect(program.exists("above/s") == isOfState && !program.exists("above/s/phones"))
+        guard found.owner == nil else { return }
+        unsafe chmod(folder, 0o755)
+        #expect(try program.run(Program.path, words).code == 0)
+        #expect(try program.run("daemon", "stop", "--socket", "c").code == 0)
     }
 
     // MARK: Clients

@@ -21,6 +21,40 @@ struct PageTests {
         #expect(said == "200\n403\n403\n403\n403\n0\n")
     }
 
+    @Test(
+        "A process of another user's is refused, whatever token it shows, and the daemon says so once",
+        .enabled(
+            if: Program.isRoot && FileManager.default.isExecutableFile(atPath: Program.setpriv),
+            "needs root and setpriv"
+        )
+    )
+    func anotherUser() throws {
+        let said = try served(
+            """
+            ask = "import socket, sys\\nc = socket.create_connection(('127.0.0.1', int(sys.argv[1])), 20)\\n"
+            ask += "c.sendall(sys.stdin.buffer.read())\\ndata = b''\\n"
+            ask += "while b'yours' not in data and (more := c.recv(65536)): data += more\\nprint(data.decode())"
+            another = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3"]
+            for _ in range(2):
+                said = subprocess.run(another + ["-c", ask, port], input=question, stdout=subprocess.PIPE)
+                lines = [line for line in said.stdout.decode().splitlines() if line]
+                print(lines[0].split()[1], lines[-1])
+            print(status(question))
+            print(daemon.stderr.readline().strip())
+            """
+        )
+        #expect(
+            said == """
+                403 this bench is user 0's, and not yours
+                403 this bench is user 0's, and not yours
+                200
+                wakebench: page: a request of user 65534 was refused, as this bench is user 0's
+                0
+
+                """
+        )
+    }
+
     @Test("Half requests that stay take nobody's place")
     func halves() throws {
         let said = try served(

@@ -32,8 +32,8 @@ struct Program {
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "wakebench-cli-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // An ordinary user that a test runs as writes here too.
-        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+        // An ordinary user that a test runs as writes here too, as in /tmp.
+        unsafe chmod(folder.path, 0o1777)
     }
 
     func clean() { try? FileManager.default.removeItem(at: folder) }

@@ -30,7 +30,7 @@ class ServedBench(LiveBench):
     def __init__(self, program: Program, state: Path) -> None:
         #: For names of phones that this has not had.
         self.numbers = itertools.count(1)
-        state.mkdir(parents=True, exist_ok=True)
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._own = tempfile.mkdtemp(prefix="wakebench-")
         if len(os.fsencode(self._own)) > LONGEST - len("/control.sock"):
             os.rmdir(self._own)

@@ -120,6 +120,67 @@ package struct RunFolder: Sendable {
         try requireOwn(status, path, "--out")
     }
 
+    /// Sees to it that only this user, and root, put anything into a folder of this user's, or something else in its place.
+    ///
+    /// - Parameters:
+    ///   - path: a whole path; what of it is not there yet is as good as this user's.
+    ///   - option: what names another.
+    /// - Throws: ``CommandFailure`` with exit code 12 where others may write into it, or one above it is another user's, or lets
+    ///   any user take things out of it.
+    static func requireUndisturbed(_ path: String, option: String) throws(CommandFailure) {
+        if let own = attributes(of: path), own.st_uid == geteuid(), own.st_mode & 0o022 != 0 {
+            throw CommandFailure(
+                .environment,
+                in: path,
+                "users other than user \(geteuid()) may write into it",
+                hint: "keep them out with 'chmod go-w \(path)'"
+            )
+        }
+        // In a user namespace root may have another number.
+        let trusted = [geteuid(), 0] + (attributes(of: "/").map { [$0.st_uid] } ?? [])
+        for folder in above(path) + above(resolved(path)) {
+            guard let found = attributes(of: folder) else { continue }
+            guard trusted.contains(found.st_uid) else {
+                throw CommandFailure(
+                    .environment,
+                    in: path,
+                    "lies in \(folder), which belongs to user \(found.st_uid), not to user \(geteuid())",
+                    hint: "give a folder elsewhere with \(option)"
+                )
+            }
+            // From one like /tmp each takes out its own alone (inode(7), the sticky bit).
+            guard found.st_mode & 0o002 == 0 || found.st_mode & 0o1000 != 0 else {
+                throw CommandFailure(
+                    .environment,
+                    in: path,
+                    "lies in \(folder), where any user may put another in its place",
+                    hint: "keep them out with 'chmod o-w \(folder)'"
+                )
+            }
+        }
+    }
+
+    private static func attributes(of path: String) -> stat? {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? status : nil
+    }
+
+    /// The folders on the way to a whole path.
+    private static func above(_ path: String) -> [String] {
+        var folders = ["/"]
+        for part in path.split(separator: "/").dropLast() {
+            folders.append(folders.count == 1 ? "/\(part)" : "\(folders[folders.count - 1])/\(part)")
+        }
+        return folders
+    }
+
+    /// A path without links; as it is where nothing is there.
+    private static func resolved(_ path: String) -> String {
+        guard let whole = unsafe realpath(path, nil) else { return path }
+        defer { unsafe free(whole) }
+        return unsafe String(cString: whole)
+    }
+
     /// What an app finds in its own folder when it is first launched: where Foundation has it keep documents and caches, and its
     /// temporary files.
     private static let foldersOfHome = ["Documents", ".cache", "tmp"]

@@ -48,6 +48,9 @@ final class TransferServer {
         let number = wake_accept(listener.number)
         guard number >= 0 else { return }
         guard wake_peer_user(number) == Int32(bitPattern: geteuid()) else {
+            let reason = TransferError(.folder, "these transfers are user \(geteuid())'s, and not yours")
+            let packet = TransferMessage.gaveUp(reason).packet
+            _ = unsafe packet.withUnsafeBytes { unsafe wake_send(number, $0.baseAddress, $0.count, nil, 0) }
             close(number)
             return
         }

@@ -93,7 +93,7 @@ package final class APNsConversation {
     /// A peer with another uid is answered with the reason, and nothing else.
     private func refuse(_ stranger: Stranger, _ id: String, on stream: Int32) {
         desk.counts.requests += 1
-        let body = APNsDesk.body(.forbidden, message: desk.refusal(of: stranger))
+        let body = APNsDesk.body(.forbidden, message: desk.peers.refusal(of: stranger))
         let fields = [RequestHead.Field("apns-id", id)]
         session.answer(stream, status: APNsReason.forbidden.status, fields: fields, body: body)
         leave(.forbidden)

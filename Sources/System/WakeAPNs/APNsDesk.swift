@@ -84,14 +84,6 @@ package final class APNsDesk {
         self.answer = answer
     }
 
-    /// Why a push of a peer with another uid is refused.
-    func refusal(of stranger: Stranger) -> String {
-        switch stranger {
-        case .user: "this bench is user \(peers.owner)'s, and not yours"
-        case .unknown: "this bench is user \(peers.owner)'s, and whose this connection is cannot be found"
-        }
-    }
-
     /// `{"reason":"Unregistered","timestamp":1454402113}`
     ///
     /// - Parameter message: says more; none of Apple's answers has it.

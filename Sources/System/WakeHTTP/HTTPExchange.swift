@@ -14,7 +14,7 @@ import Glibc
     package var drained: (() -> Void)?
 
     /// Of its connection.
-    let descriptor: Int32
+    package let descriptor: Int32
     private let connection: OpaquePointer
     private let longestBody: Int
     /// Has the library look again soon.

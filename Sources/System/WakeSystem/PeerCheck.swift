@@ -31,6 +31,14 @@ package struct PeerCheck {
         return user == owner || user == 0 ? nil : .user(user)
     }
 
+    /// What such a peer is told.
+    package func refusal(of stranger: Stranger) -> String {
+        switch stranger {
+        case .user: "this bench is user \(owner)'s, and not yours"
+        case .unknown: "this bench is user \(owner)'s, and whose this connection is cannot be found"
+        }
+    }
+
     /// What is to be said of a peer that was refused: one line; nil where it was said before, or of enough others.
     ///
     /// - Parameter what: what was refused, such as `APNs: a push`.

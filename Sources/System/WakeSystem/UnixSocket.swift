@@ -13,6 +13,20 @@ package enum UnixSocket {
         return Descriptor(owning: number)
     }
 
+    /// The whole paths to which processes of this network namespace have bound sockets, whether they listen or not.
+    package static func boundPaths() -> [String] {
+        boundPaths(in: (try? readSmallFile("/proc/thread-self/net/unix", limit: 64 << 20)) ?? "")
+    }
+
+    /// - Parameter table: rows such as `0000000000000000: 00000002 00000000 00010000 0001 01 24001 /run/a.sock`. The sixth
+    ///   column is 01 (SS_UNCONNECTED of linux/net.h) of what was bound, and another of connections that were made to it.
+    static func boundPaths(in table: String) -> [String] {
+        table.split(separator: "\n").compactMap { row in
+            let columns = row.split(separator: " ", maxSplits: 7)
+            return columns.count == 8 && columns[5] == "01" && columns[7].hasPrefix("/") ? String(columns[7]) : nil
+        }
+    }
+
     package static func connect(to path: String) throws(SystemError) -> Descriptor {
         let number = unsafe wake_stream_connect(path)
         guard number >= 0 else { throw SystemError(last: "connect", subject: path) }

@@ -55,7 +55,7 @@ package enum TransferMessage: Hashable, Sendable {
     case highest(UInt64)
     /// The command of that number was carried out, or refused.
     case reply(UInt64, TransferError?)
-    /// It cannot work, and ends.
+    /// It cannot work, or not for this client, and ends the connection.
     case gaveUp(TransferError)
 }
 

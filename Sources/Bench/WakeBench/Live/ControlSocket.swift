@@ -8,8 +8,8 @@ final class ControlSocket {
     /// The file that it was bound to; nil for the service manager's.
     private let file: (path: String, identity: FileIdentity)?
 
-    /// Listens at a path. Of what is there only a socket at which nobody listens any more is removed: a daemon that was killed
-    /// leaves one.
+    /// Listens at a path. Of what is there only a socket that no process has any more is removed: a daemon that was killed leaves
+    /// one.
     ///
     /// - Throws: ``CommandFailure`` with exit code 12 when something else is there, or the system refuses.
     init(at path: String) throws(CommandFailure) {
@@ -59,7 +59,15 @@ final class ControlSocket {
         }
         switch refusal?.code {
         case ECONNREFUSED?, ENOENT?:
-            // Nobody listens there. Whoever made another meanwhile keeps it.
+            guard !UnixSocket.boundPaths().contains(where: { FileIdentity(at: $0) == found }) else {
+                throw CommandFailure(
+                    .environment,
+                    in: path,
+                    "another process has it, and does not listen there yet",
+                    hint: "stop it first, or \(remedy)"
+                )
+            }
+            // Nobody has it. Whoever made another meanwhile keeps it.
             if FileIdentity(at: path) == found { unsafe unlink(path) }
         // So many clients wait that no other one may.
         case nil, EAGAIN?:

@@ -62,8 +62,8 @@ package final class Daemon {
 
     /// The most clients at once.
     private static let mostConnections = 256
-    /// The most clients beyond these, who may find out that the daemon runs, and end it: clients that follow keep their places for
-    /// as long as they like.
+    /// The most clients beyond these, who may find out that the daemon runs, and end it: clients that follow keep their places
+    /// for as long as they like.
     private static let mostExtra = 8
     private static let forExtra = ["hello", "stop"]
     /// So long a client asks nothing, or takes nothing of what it is told, before it may have to give way, in nanoseconds.
@@ -78,6 +78,7 @@ package final class Daemon {
     package init(_ settings: Settings) throws(CommandFailure) {
         self.settings = settings
         for folder in [settings.state, settings.state + "/phones"] {
+            try RunFolder.requireUndisturbed(RunFolder.absolute(folder), option: PhoneFolder.option)
             try RunFolder.make(folder, option: PhoneFolder.option)
         }
         do throws(JournalError) { lock = try FolderLock(journal: settings.state + "/daemon") } catch {

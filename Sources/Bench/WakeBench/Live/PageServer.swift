@@ -5,12 +5,13 @@ import WakeSystem
 
 /// The page of a daemon on 127.0.0.1: a timeline that moves, and the verbs of running phones.
 ///
-/// Whoever asks shows the token of the state folder. A name that somebody else has pointed at this machine, and the page of
-/// somebody else that a browser has open, are turned away even with it.
+/// Whoever asks is a process of the daemon's user or of root, and shows the token of the state folder. A name that somebody else
+/// has pointed at this machine, and the page of somebody else that a browser has open, are turned away even with it.
 final class PageServer {
     private unowned let daemon: Daemon
     private let server: HTTPServer
     private let token: PageToken
+    private var peers = PeerCheck()
     /// Of the page, with the token that opens it.
     let address: String
     /// Those who wait for an answer, or listen, by their exchange.
@@ -55,6 +56,10 @@ final class PageServer {
     // MARK: Who may ask
 
     private func admit(_ exchange: HTTPExchange) -> HTTPAnswer? {
+        if let stranger = peers.stranger(at: exchange.descriptor) {
+            if let line = peers.line(refusing: "page: a request", of: stranger) { daemon.settings.note(line) }
+            return Self.refusal(403, peers.refusal(of: stranger))
+        }
         let hosts = ["127.0.0.1", "localhost"].map { "\($0):\(server.port)" }
         guard let host = exchange.field("Host"), hosts.contains(host.lowercased()) else {
             return Self.refusal(403, "the page is at 127.0.0.1:\(server.port) alone")
