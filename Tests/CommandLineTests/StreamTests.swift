@@ -41,19 +41,34 @@ struct StreamTests {
         }
     }
 
-    @Test("A stdout that is full or closed is exit code 1, with one line on stderr", arguments: [">/dev/full", ">&-"])
+    @Test("A stdout that is full or closed is exit code 12, with one line on stderr", arguments: [">/dev/full", ">&-"])
     func brokenOutput(redirection: String) throws {
         try inFolder { program in
             try program.write("small.yaml", Scenarios.small)
-            for command in ["rules", "--version", "run small.yaml --out out"] {
+            for command in ["rules", "--version", "run small.yaml --out out", "report out -f csv -O -"] {
                 let outcome = try shell(program, "exec $W \(command) \(redirection)")
-                #expect(outcome.code == 1, "\(command): \(outcome.errors)")
+                #expect(outcome.code == 12, "\(command): \(outcome.errors)")
                 #expect(outcome.complaints.count == 1, "\(outcome.errors)")
                 #expect(outcome.errors.hasPrefix("wakebench: standard output: "), "\(outcome.errors)")
             }
             // What a run keeps open took no number of a stream.
             let decisions = try program.read("out/decisions.ndjson").split(separator: "\n")
             #expect(decisions.allSatisfy { $0.hasPrefix("{") })
+        }
+    }
+
+    @Test("A page that finds no room is told with a remedy that its option has")
+    func fullPage() throws {
+        try inFolder { program in
+            try program.write("small.yaml", Scenarios.small)
+            #expect(try program.run("run", "small.yaml", "--out", "out", "-q").code == 0)
+            for form in ["html", "csv", "trace"] {
+                expectRefusal(
+                    try program.run("report", "out", "-f", form, "-O", "/dev/full"),
+                    code: 12,
+                    says: "/dev/full: no space left; free some space there, or give another place"
+                )
+            }
         }
     }
 

@@ -4,6 +4,7 @@ import Testing
 import WakeDevices
 import WakeModel
 import WakePorts
+import WakeReports
 
 @testable import WakeBench
 
@@ -331,6 +332,8 @@ struct PhoneFolderTests {
             #expect(hint(kind) == erase, "\(kind)")
         }
         #expect(hint(.full) == "free some space there")
+        let log = CommandFailure(.environment, ReportError(.full, path: "/run/decisions.ndjson"))
+        #expect(Daemon.failure(log, of: "one").hint == "free some space there")
         #expect(hint(.inUse(pid: 7)) == "stop that run first")
         #expect(hint(.system("no")) == "check the folder's permissions and disk")
         let other = CommandFailure(.invalidFile, "phone.yaml:3: unknown key", hint: "expected 'apps'")

@@ -120,7 +120,8 @@ struct ExportTests {
         arguments: [
             ("=HYPERLINK(1)", "'=HYPERLINK(1)"), ("+1", "'+1"), ("-1", "'-1"), ("@SUM(1)", "'@SUM(1)"),
             ("\t=1", #"'\t=1"#), ("\r=1", #"'\r=1"#), ("a\u{1b}[2J\u{7}b", #"a\u{1B}[2J\u{7}b"#), ("1=1", "1=1"),
-            ("=a,\"b\"", #""'=a,""b""""#),
+            ("=a,\"b\"", #""'=a,""b""""#), ("\u{ff1d}1", "'\u{ff1d}1"), ("\u{ff0b}1", "'\u{ff0b}1"),
+            ("\u{ff0d}1", "'\u{ff0d}1"), ("\u{ff20}SUM(1)", "'\u{ff20}SUM(1)"), ("1\u{ff1d}1", "1\u{ff1d}1"),
         ]
     )
     func cells(text: String, cell: String) {

@@ -37,10 +37,12 @@ package enum HistorianCSV {
             text += cells.joined(separator: ",") + "\n"
         }
 
-        /// What apps, devices and notes say, in quotes where RFC 4180 asks for them. A spreadsheet takes what begins with one of
-        /// these signs for a formula, which the apostrophe makes a text.
+        /// What a spreadsheet takes what begins with it for a formula: also the signs in the width of Chinese characters.
+        private static let signs = "=+-@\t\r\u{ff1d}\u{ff0b}\u{ff0d}\u{ff20}".unicodeScalars
+
+        /// What apps, devices and notes say, in quotes where RFC 4180 asks for them. The apostrophe makes a formula a text.
         private static func cell(_ text: String) -> String {
-            let isFormula = text.unicodeScalars.first.map { "=+-@\t\r".unicodeScalars.contains($0) } ?? false
+            let isFormula = text.unicodeScalars.first.map { signs.contains($0) } ?? false
             let shown = (isFormula ? "'" : "") + TerminalText.escaped(text)
             guard shown.unicodeScalars.contains(where: { $0 == "," || $0 == "\"" }) else { return shown }
             let parts = shown.unicodeScalars.split(separator: "\"", omittingEmptySubsequences: false)

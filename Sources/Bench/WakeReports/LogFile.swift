@@ -41,7 +41,7 @@ package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
         case .missing: "give the folder of a run"
         case .noFolder: "make the folder, or give another"
         case .link: "remove the link, or give another place"
-        case .full: "free some space there or give another --out"
+        case .full: "free some space there, or give another place"
         case .system: "check the folder and its permissions"
         case .foreign: "give a file that wakebench wrote"
         }

@@ -213,7 +213,7 @@ enum WakebenchProgram {
     private static func finish(_ code: ExitCode) -> ExitCode {
         guard let failure = StandardStreams.outputFailure() else { return code }
         Output.complain("standard output: \(failure)")
-        return code == .done ? .internal : code
+        return code == .done ? .environment : code
     }
 
     /// Carries out a command line; what is wrong reaches stderr as one line.

@@ -335,12 +335,12 @@ package final class Daemon {
         do throws(CommandFailure) { try phone.run.requireInPlace() } catch { failed(phone, error) }
     }
 
-    /// The same of a phone. It has no `--out` that could be another.
+    /// The same of a phone. It has no other place, nor an `--out` that could be another.
     static func failure(_ failure: CommandFailure, of phone: String) -> CommandFailure {
         guard let hint = failure.hint else { return failure }
         var failure = failure
         let others = ["--out", "--force", "--run", "the folder of a run", "a file that wakebench wrote"]
-        failure.hint = hint.replacing(" or give another --out", with: "")
+        failure.hint = hint.replacing(" or give another --out", with: "").replacing(", or give another place", with: "")
         if others.contains(where: { failure.hint?.firstRange(of: $0) != nil }) { failure.hint = erasing(phone) }
         return failure
     }
