@@ -114,6 +114,24 @@ struct RunTests {
         }
     }
 
+    @Test("Runs without --out that begin together have folders of their own, and one that is refused leaves none")
+    func together() throws {
+        try inFolder { program in
+            try program.writeForceQuit()
+            let line = """
+                for n in 1 2 3 4; do $W run swiped.yaml -q & own="$own $!"; done
+                for n in $own; do wait $n || exit; done
+                """
+            let outcome = try program.run("/bin/sh", ["-c", line], environment: ["W": Program.path])
+            #expect(outcome.code == 0 && outcome.errors == "", "\(outcome.errors)")
+            let runs = program.folder.appending(path: "wakebench-runs").path
+            let found = try FileManager.default.contentsOfDirectory(atPath: runs)
+            #expect(found.count == 5 && found.contains("latest"), "\(found)")
+            expectRefusal(try program.run("run", "none.yaml"), code: 11, says: "none.yaml")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: runs).count == 5)
+        }
+    }
+
     @Test("Two runs with one seed have equal decisions, byte for byte; a run without the wakes differs, with 10")
     func compare() throws {
         try inFolder { program in

@@ -63,6 +63,38 @@ package struct RunFolder: Sendable {
         "\(defaultParent)/\(WallTime.text(WallClock.now()).replacing(":", with: "-"))"
     }
 
+    /// Does something in a folder of its own, at ``defaultPath()`` or with a number behind that. The folder is made first, so that
+    /// no other run has it too, whether it begins in the same millisecond or the machine's clock is beyond the last time that can
+    /// be written; where nothing was put into it, it goes.
+    ///
+    /// - Parameter suffix: behind the time in its name.
+    package static func withOwnPlace<Answer>(
+        suffix: String = "",
+        _ body: (_ path: String) throws(CommandFailure) -> Answer
+    ) throws(CommandFailure) -> Answer {
+        let isFirst = (try? make(defaultParent)) ?? false
+        let path = claim(defaultPath() + suffix)
+        defer {
+            unsafe rmdir(path)
+            if isFirst { unsafe rmdir(defaultParent) }
+        }
+        return try body(path)
+    }
+
+    /// Makes a folder that was not there: at a path, or else with -2, -3 and so on behind it.
+    ///
+    /// - Returns: where; the path as it was given where none can be made, which is told by whoever writes there.
+    static func claim(_ path: String) -> String {
+        for number in 1...mostOfName {
+            let numbered = number == 1 ? path : "\(path)-\(number)"
+            if unsafe mkdir(numbered, 0o700) == 0 { return numbered }
+            guard errno == EEXIST else { break }
+        }
+        return path
+    }
+
+    private static let mostOfName = 10_000
+
     /// A folder that an earlier run made.
     package init(of path: String) {
         self.path = path

@@ -31,28 +31,33 @@ enum PeripheralFuzzCommand {
         let seed = try seed(arguments)
         let fuzz = PeripheralBench.Fuzz(time: time, seed: seed, writes: try writes(arguments))
         let bench = try DeviceCommand.bench(wanted, arguments)
-        let folder = arguments.value("--out") ?? RunFolder.defaultPath() + "-fuzz"
-        let record = FuzzFile(folder + "/operations.ndjson")
-        var address = wanted
-        let summary = try bench.fuzz(fuzz) { found, target in
-            address = found
-            _ = try RunFolder(making: folder)
-            try record.begin(address: found, seed: seed, target)
-            Output.complain("fuzzing \(found) with seed \(seed) for \(DurationText.text(time))")
-        } record: {
-            record.add($0)
+        func play(in folder: String) throws(CommandFailure) -> ExitCode {
+            let record = FuzzFile(folder + "/operations.ndjson")
+            var address = wanted
+            let summary = try bench.fuzz(fuzz) { found, target in
+                address = found
+                _ = try RunFolder(making: folder)
+                try record.begin(address: found, seed: seed, target)
+                Output.complain("fuzzing \(found) with seed \(seed) for \(DurationText.text(time))")
+            } record: {
+                record.add($0)
+            }
+            try record.end()
+            let report = FuzzReport(address: address, seed: seed, summary: summary, record: record.path)
+            let page = try Output.json(page: report.page)
+            try ImportCommand.write(page + "\n", to: folder + "/summary.json")
+            if arguments.has("--json") {
+                print(page)
+            } else {
+                for line in report.lines { print(TerminalText.escaped(line)) }
+            }
+            if summary.wasInterrupted { return .interrupted }
+            return summary.end == .answered ? .done : .expectationFailed
         }
-        try record.end()
-        let report = FuzzReport(address: address, seed: seed, summary: summary, record: record.path)
-        let page = try Output.json(page: report.page)
-        try ImportCommand.write(page + "\n", to: folder + "/summary.json")
-        if arguments.has("--json") {
-            print(page)
-        } else {
-            for line in report.lines { print(TerminalText.escaped(line)) }
+        if let folder = arguments.value("--out") { return try play(in: folder) }
+        return try RunFolder.withOwnPlace(suffix: "-fuzz") { (place) throws(CommandFailure) -> ExitCode in
+            try play(in: place)
         }
-        if summary.wasInterrupted { return .interrupted }
-        return summary.end == .answered ? .done : .expectationFailed
     }
 
     private static func seed(_ arguments: Arguments) throws(CommandFailure) -> UInt64 {

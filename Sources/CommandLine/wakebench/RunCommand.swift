@@ -90,6 +90,15 @@ enum RunCommand {
         if SuiteCommand.isSuite(arguments) { return try SuiteCommand.run(arguments) }
         var run = try options(arguments, scenario: try arguments.only("SCENARIO.yaml"))
         run.appFolders += defaultAppFolders
+        guard arguments.value("--out") == nil else { return try play(run, arguments) }
+        return try RunFolder.withOwnPlace { (place) throws(CommandFailure) -> ExitCode in
+            var own = run
+            own.out = place
+            return try play(own, arguments)
+        }
+    }
+
+    private static func play(_ run: RunOptions, _ arguments: Arguments) throws(CommandFailure) -> ExitCode {
         let (quiet, json, follow) = (arguments.has("--quiet"), arguments.has("--json"), arguments.has("--follow"))
         if follow, quiet || json {
             throw CommandFailure(

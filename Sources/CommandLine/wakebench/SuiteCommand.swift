@@ -28,7 +28,22 @@ enum SuiteCommand {
         // A mistake in an option is told once, and not by each run.
         let common = try RunCommand.options(arguments, scenario: arguments.rest[0])
         let settings = try settings(arguments, common)
-        let folder = try RunFolder(making: common.out)
+        guard arguments.value("--out") == nil else {
+            return try play(plan, common, settings, arguments, in: common.out)
+        }
+        return try RunFolder.withOwnPlace { (place) throws(CommandFailure) -> ExitCode in
+            try play(plan, common, settings, arguments, in: place)
+        }
+    }
+
+    private static func play(
+        _ plan: SuitePlan,
+        _ common: RunOptions,
+        _ settings: SuiteRunner.Settings,
+        _ arguments: Arguments,
+        in path: String
+    ) throws(CommandFailure) -> ExitCode {
+        let folder = try RunFolder(making: path)
         let talk = Talk(plan, isQuiet: arguments.has("--quiet") || arguments.has("--json"))
         let runner = try SuiteRunner(plan, in: folder.path, settings)
         runner.began = { talk.began($0, $1) }
