@@ -118,6 +118,19 @@ struct LossTests {
         #expect(try !why(kept: [other], lost: entries[0], entries[1]).explanation().contains("  lost "))
     }
 
+    @Test("BT-1: a scan that the app stopped before it lost its link is no loss, and one that it stopped later is")
+    func stoppedScan() throws {
+        let (scan, link) = (lost(.scan, "180D", to: .unregistered, at: second(2)), lost(.connection, belt))
+        let text = try why(kept: [], lost: scan, link).explanation()
+        #expect(text.contains("\n  lost     its connection to \(belt), at T+00:00:05, when "), "\(text)")
+        #expect(!text.contains("180D"), "\(text)")
+        let page = try why(kept: [], lost: scan, link).page().lost
+        #expect(page.map(\.via) == ["connection"])
+        let later = lost(.scan, "180D", to: .unregistered, at: second(6))
+        let told = try why(kept: [], lost: link, later).explanation()
+        #expect(told.contains("\n  lost     its scan for 180D, at T+00:00:06"), "\(told)")
+    }
+
     @Test("BT-1: a subscription that an app ended is told by its characteristic while the link is up")
     func unsubscribed() throws {
         var answer = fixture.resume(1, at: second(4))

@@ -76,9 +76,10 @@ extension Why {
             if entry.via == Registration.subscription.word {
                 return kept.contains { $0.subject == entry.subject } && !isSubscribedAgain(entry)
             }
-            // What an app gives up is told where nothing else of its source is left, and of that the last.
+            // What an app gives up is told where nothing else of its source is left, or was lost later: a scan that ended once the
+            // link was there is no loss.
             guard let source = Self.source(of: entry), !sources.contains(source) else { return false }
-            return !entries[(place + 1)...].contains { $0.deed == .unregistered && Self.source(of: $0) == source }
+            return !entries[(place + 1)...].contains { Self.source(of: $0) == source }
         }.map(\.element)
     }
 
