@@ -72,9 +72,10 @@ struct LossTests {
         )
     }
 
-    @Test("BTC-6: a connection is told with the subscriptions whose values came over it, and a page says the same")
+    @Test("BTC-6: a connection is told with the subscriptions that went with it, and a page says the same")
     func subscriptions() throws {
-        let why = try why([fixture.resume(1, at: second(3))], lost: lost(.connection, belt), lost(.scan, "180D"))
+        let own = lost(.subscription, "\(belt)/2A37")
+        let why = try why(lost: lost(.connection, belt), own, lost(.scan, "180D"))
         let things = ["its connection to \(belt) with its subscription to \(belt)/2A37", "its scan for 180D"]
         #expect(why.explanation().contains("\n  lost     \(things.joined(separator: ", ")), at T+00:00:05, when "))
         let page = why.page().lost
@@ -84,6 +85,20 @@ struct LossTests {
         #expect(page.map(\.rule) == ["BTC-6"])
         #expect(page.map(\.exitId) == ["x-1"])
         #expect(page.map(\.advice) == [Self.remedy])
+        let other = lost(.subscription, "\(belt)/2A19")
+        let text = try self.why(lost: lost(.connection, belt), own, other).explanation()
+        let both = "its connection to \(belt) with its subscriptions to \(belt)/2A37, \(belt)/2A19"
+        #expect(text.contains("\n  lost     \(both), at T+00:00:05, when "), "\(text)")
+    }
+
+    @Test("LOC-3, AUD-12: what one end took is told apart where other rules and remedies are for it")
+    func apart() throws {
+        let vias: [Registration] = [.standardUpdates, .audioSession]
+        let entries = vias.map { lost($0, "", to: .lostWithProcess) }
+        let page = try why(lost: entries[0], entries[1]).page().lost
+        #expect(page.map(\.what) == [["its location updates"], ["its audio session"]])
+        #expect(page.map(\.rule) == ["LOC-3", "AUD-12"])
+        #expect(Set(page.map(\.advice)).count == 2)
     }
 
     @Test("BTC-6: what was lost is told beside a later decision of another kind")
@@ -133,23 +148,19 @@ struct LossTests {
 
     @Test("BT-1: a subscription that an app ended is told by its characteristic while the link is up")
     func unsubscribed() throws {
-        var answer = fixture.resume(1, at: second(4))
-        answer.kind = .notificationStateChanged
         let kept = RegistrationEntry.Kept(via: "connection", subject: belt, since: second(2))
-        let entry = lost(.subscription, belt, to: .unregistered, at: second(3))
-        let text = try why([answer], kept: [kept], lost: entry).explanation()
+        let entry = lost(.subscription, "\(belt)/2A37", to: .unregistered, at: second(3))
+        let text = try why(kept: [kept], lost: entry).explanation()
         #expect(text.contains("\n  lost     a subscription to \(belt)/2A37, at T+00:00:03: given up by the app itself"))
-        var again = answer
-        again.id = DecisionID(2)
-        again.event = EventID(2)
-        #expect(try !why([answer, again], kept: [kept], lost: entry).explanation().contains("  lost "))
+        let again = RegistrationEntry.Kept(via: "subscription", subject: "\(belt)/2A37", since: second(4))
+        #expect(try !why(kept: [kept, again], lost: entry).explanation().contains("  lost "))
     }
 
     @Test("Whatever took a registration, why has words for it and something to do about it")
     func everyLoss() throws {
         let takers: [Deed] = [
             .lostWithoutRestoreIdentifier, .lostUnpreserved, .lostToForceQuit, .lostToReboot, .lostToRadio,
-            .lostToUninstall, .lostWithProcess, .lostWithLink, .unregistered,
+            .lostToUninstall, .lostWithProcess, .lostWithLink, .lostWithService, .unregistered,
         ]
         for taker in takers {
             let text = try why(lost: lost(.connection, belt, to: taker)).explanation()
@@ -215,7 +226,13 @@ struct LossTests {
     @Test("What was lost of another kind of event is not told of one")
     func otherSource() throws {
         let why = try why(lost: lost(.region, "home", to: .lostWithProcess))
-        #expect(!why.answer(try records([fixture.nobody(1, at: second(10))])).contains("  lost "))
+        // Nor where both went at one instant.
+        let region = lost(.region, "home", to: .lostToUninstall)
+        let both = try self.why(lost: region, lost(.scan, "180D", to: .lostToUninstall))
+        let nobody = try records([fixture.nobody(1, at: second(10))])
+        #expect(both.answer(nobody).contains("\n  lost     its scan for 180D, at "), "\(both.answer(nobody))")
+        #expect(!both.answer(nobody).contains("home"))
+        #expect(!why.answer(nobody).contains("  lost "))
         #expect(why.page(asked: try records([fixture.nobody(1, at: second(10))])[0]).lost.isEmpty)
     }
 

@@ -23,6 +23,56 @@ extension Phone {
             return Loss(app, via, of: subject, taker)
         }
     }
+
+    /// What records call the belt's heart rate, and another characteristic of it.
+    static let measurement = NameID(41)
+    static let bodySensor = NameID(42)
+
+    /// The belt says yes to a subscription.
+    mutating func confirm(
+        _ app: AppID,
+        _ attribute: AttributeHandle = Phone.heartRate,
+        as subject: NameID = Phone.measurement
+    ) {
+        hear(
+            .event(
+                WakeEvent(
+                    kind: .notificationStateChanged,
+                    peripheral: Phone.belt,
+                    attribute: attribute,
+                    subject: subject,
+                    client: BluetoothClient(app: app, slot: 0)
+                )
+            )
+        )
+    }
+}
+
+/// What takes the link of an app that sleeps.
+enum LinkEnd: CaseIterable {
+    case process, forceQuit, reboot, radio, uninstalled, link
+
+    var taker: Deed {
+        switch self {
+        case .process: .lostWithoutRestoreIdentifier
+        case .forceQuit: .lostToForceQuit
+        case .reboot: .lostToReboot
+        case .radio: .lostToRadio
+        case .uninstalled: .lostToUninstall
+        case .link: .lostWithLink
+        }
+    }
+
+    func befall(_ app: AppID, in phone: inout Phone) {
+        switch self {
+        case .process: phone.hear(.terminate(app, .memory))
+        case .forceQuit: phone.user(.forceQuit, app)
+        case .reboot: phone.hear(.phone(.reboot))
+        case .radio: phone.happen(.bluetoothPoweredOff)
+        case .uninstalled: phone.hear(.uninstall(app))
+        case .link: phone.happen(.peripheralDisconnected, failed: true)
+        }
+    }
 }
 
 @Suite("What an app loses is said, with what took it")
@@ -142,6 +192,7 @@ struct LossTests {
         let app = phone.withApp()
         phone.request(app, .scan(1, services: [Phone.service], allowDuplicates: false))
         phone.subscribe(app)
+        phone.confirm(app)
         phone.forget()
         phone.request(app, .stopScan(1))
         phone.request(app, .stopScan(1))
@@ -150,12 +201,66 @@ struct LossTests {
         #expect(
             phone.losses == [
                 Loss(app, .scan, of: Phone.service, .unregistered),
-                Loss(app, .subscription, of: Phone.belt, .unregistered),
+                Loss(app, .subscription, of: Phone.measurement, .unregistered),
             ]
         )
         phone.forget()
         phone.request(app, .releaseManager(1))
         #expect(phone.losses == [Loss(app, .connection, of: Phone.belt, .unregistered)])
+    }
+
+    @Test(
+        "BT-1: what the peripheral has confirmed an app is registered for, and loses with the link",
+        arguments: LinkEnd.allCases
+    )
+    func subscription(end: LinkEnd) {
+        var phone = Phone()
+        let app = phone.install()
+        phone.open(app, restoreIdentifier: end == .process ? .none : Phone.identifier)
+        phone.subscribe(app)
+        // Nothing is lost of what the peripheral has not answered to.
+        phone.request(app, .operate(1, peripheral: Phone.belt, .setNotify(0x20, true)))
+        #expect(phone.router.registrations(of: app).map(\.via) == [.connection])
+        phone.confirm(app)
+        #expect(phone.router.registrations(of: app).map(\.subject) == [Phone.belt, Phone.measurement])
+        phone.leave(app)
+        phone.forget()
+        end.befall(app, in: &phone)
+        #expect(
+            phone.losses == [
+                Loss(app, .connection, of: Phone.belt, end.taker),
+                Loss(app, .subscription, of: Phone.measurement, end.taker),
+            ]
+        )
+        #expect(phone.router.registrations(of: app).isEmpty)
+    }
+
+    @Test("BTC-11: a link that the system makes again is not lost, and what was subscribed to over it is")
+    func reconnected() {
+        var phone = Phone()
+        let app = phone.withApp()
+        phone.request(app, .connect(1, peripheral: Phone.belt, options: .reconnects))
+        phone.happen(.peripheralConnected, to: BluetoothClient(app: app, slot: 0))
+        phone.request(app, .operate(1, peripheral: Phone.belt, .setNotify(Phone.heartRate, true)))
+        phone.confirm(app)
+        phone.forget()
+        phone.happen(.peripheralDisconnected, failed: true)
+        #expect(phone.losses == [Loss(app, .subscription, of: Phone.measurement, .lostWithLink)])
+    }
+
+    @Test("BT-1: a subscription goes with its service, and one of another service stays")
+    func service() {
+        var phone = Phone()
+        let app = phone.withApp()
+        phone.subscribe(app)
+        phone.request(app, .operate(1, peripheral: Phone.belt, .setNotify(0x20, true)))
+        phone.confirm(app)
+        phone.confirm(app, 0x20, as: Phone.bodySensor)
+        phone.forget()
+        let gone = WakeEvent(kind: .servicesModified, peripheral: Phone.belt, attribute: 0x1f, local: 0x2f)
+        phone.hear(.event(gone))
+        #expect(phone.losses == [Loss(app, .subscription, of: Phone.bodySensor, .lostWithService)])
+        #expect(phone.router.registrations(of: app).map(\.subject) == [Phone.belt, Phone.measurement])
     }
 
     @Test("A request that comes true is no loss")

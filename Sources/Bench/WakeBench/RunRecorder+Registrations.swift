@@ -51,8 +51,9 @@ extension AppRequest {
 }
 
 extension EventKind {
-    /// Whether a pending connection may have become a link by it, or a link have gone.
+    /// Whether a pending connection may have become a link by it, or a link have gone, or a subscription have come or gone.
     var changesLinks: Bool {
         self == .peripheralConnected || self == .peripheralDisconnected || self == .peripheralConnectionFailed
+            || self == .notificationStateChanged
     }
 }

@@ -46,7 +46,7 @@ extension Why {
 
     /// What the app has lost that such an event came by.
     private func lostFor(_ record: DecisionRecord) -> [Loss] {
-        record.verdict.delivers ? [] : losses.filter { $0.source == record.source }
+        record.verdict.delivers ? [] : losses(of: record.source)
     }
 
     /// What ``answer(_:)`` says of one event, for programs.

@@ -2,26 +2,35 @@ import WakeModel
 
 /// What an app was registered for and is no more, what took it, and what to do about it.
 extension Why {
-    /// What one thing took from the app at one instant.
+    /// What one thing took from the app at one instant, and one remedy is for.
     struct Loss {
-        /// The first of what was taken.
-        var first: DeedEntry
-        /// Each thing, such as `its connection to belt with its subscription to belt/2A37`.
-        var things: [String]
+        /// In the order in which it went; there is one at least.
+        var entries: [DeedEntry]
         /// The end of a process that it went with; nil for none.
         var exit: ExitEntry?
 
-        /// The word of the source whose events it was for.
-        var source: String? { Why.source(of: first) }
+        /// The first of what was taken.
+        var first: DeedEntry { entries[0] }
 
         /// The rule by which it went.
-        var rule: RuleID { Remedy.of(first)?.reason?.rule ?? first.deed.rule }
+        var rule: RuleID { Why.rule(of: first) }
 
         /// What would have kept it, or brings it back; nil where nobody can say.
         var advice: String? {
             guard let remedy = Remedy.of(first) else { return nil }
             // What these reasons advise is the same for every background mode.
             return remedy.advice ?? remedy.reason.flatMap { ReasonText.advice($0, of: .processing) }
+        }
+
+        /// Each thing, such as `its connection to belt with its subscription to belt/2A37`.
+        var things: [String] {
+            entries.compactMap { entry in
+                let subscriptions = entry.isConnection ? entries.filter { $0.isOver(entry) }.map(\.subject) : []
+                if entries.contains(where: { $0.isConnection && entry.isOver($0) }) { return nil }
+                if subscriptions.isEmpty { return Why.thing(entry) }
+                let noun = "subscription" + (subscriptions.count == 1 ? "" : "s")
+                return "\(Why.thing(entry)) with its \(noun) to \(subscriptions.joined(separator: ", "))"
+            }
         }
 
         var text: String {
@@ -32,15 +41,21 @@ extension Why {
     }
 
     /// What the app has lost and not asked for again, as far as the logs have it, oldest first.
-    var losses: [Loss] {
+    var losses: [Loss] { losses(of: nil) }
+
+    /// The same of registrations for the events of one source; of all for nil.
+    func losses(of source: String?) -> [Loss] {
         var losses: [Loss] = []
-        for entry in lostEntries() {
-            if let last = losses.last, last.first.deed == entry.deed, last.first.at == entry.at {
-                losses[losses.count - 1].things.append(thing(entry))
+        for entry in lostEntries() where source == nil || Self.source(of: entry) == source {
+            let went = entry.deed != .unregistered
+            let exit = went ? log.exits.last { $0.app == app && $0.at == entry.at } : nil
+            let loss = Loss(entries: [entry], exit: exit)
+            if let last = losses.last, last.first.deed == entry.deed, last.first.at == entry.at, last.rule == loss.rule,
+                last.advice == loss.advice
+            {
+                losses[losses.count - 1].entries.append(entry)
             } else {
-                let went = entry.deed != .unregistered
-                let exit = went ? log.exits.last { $0.app == app && $0.at == entry.at } : nil
-                losses.append(Loss(first: entry, things: [thing(entry)], exit: exit))
+                losses.append(loss)
             }
         }
         return losses
@@ -74,7 +89,10 @@ extension Why {
         return entries.enumerated().filter { place, entry in
             guard entry.deed == .unregistered else { return true }
             if entry.via == Registration.subscription.word {
-                return kept.contains { $0.subject == entry.subject } && !isSubscribedAgain(entry)
+                // Where the link is gone, too, that says it.
+                return kept.contains { link in
+                    link.via == Registration.connection.word && entry.subject.hasPrefix(link.subject + "/")
+                }
             }
             // What an app gives up is told where nothing else of its source is left, or was lost later: a scan that ended once the
             // link was there is no loss.
@@ -96,47 +114,14 @@ extension Why {
 
     // MARK: What it was
 
-    private func thing(_ entry: DeedEntry) -> String {
-        let noun = entry.via.flatMap { Self.nouns[$0] }
-        guard entry.via == Registration.subscription.word else {
-            let text = noun?.text(entry.subject) ?? "its \(entry.via ?? "") \(entry.subject)"
-            guard entry.via == Registration.connection.word else { return text }
-            let names = subscriptions(on: entry.subject, until: entry.at)
-            if names.isEmpty { return text }
-            return "\(text) with its subscription\(names.count == 1 ? "" : "s") to \(names.joined(separator: ", "))"
-        }
-        return noun?.text(answers(entry).first?.subject ?? entry.subject) ?? entry.subject
+    /// What went, such as `its connection to belt`.
+    static func thing(_ entry: DeedEntry) -> String {
+        let noun = entry.via.flatMap { nouns[$0] }
+        return noun?.text(entry.subject) ?? "its \(entry.via ?? "") \(entry.subject)"
     }
 
-    /// The characteristics of a device from which values came over the link that the app had at an instant, unless it ended its
-    /// subscription to them.
-    private func subscriptions(on device: String, until instant: Instant) -> [String] {
-        let own = decisions.filter { $0.at <= instant }
-        let linked = own.last { $0.kind == EventKind.peripheralConnected.word && $0.subject == device }?.at ?? .zero
-        var names: [String] = []
-        for decision in own where decision.at >= linked && decision.subject.hasPrefix(device + "/") {
-            let isValue = decision.kind == EventKind.characteristicNotified.word
-            if isValue, !names.contains(decision.subject) { names.append(decision.subject) }
-        }
-        return names.filter { name in
-            let answers = own.count { $0.at >= linked && $0.subject == name && Self.isAnswer($0) }
-            return answers == 0 || answers % 2 == 1
-        }
-    }
-
-    /// The answers to subscribing and unsubscribing that came from the device of an entry since.
-    private func answers(_ entry: DeedEntry) -> [DecisionRecord] {
-        decisions.filter { $0.at >= entry.at && $0.subject.hasPrefix(entry.subject + "/") && Self.isAnswer($0) }
-    }
-
-    private func isSubscribedAgain(_ entry: DeedEntry) -> Bool {
-        let answers = answers(entry)
-        return answers.count { $0.subject == answers[0].subject } > 1
-    }
-
-    private static func isAnswer(_ decision: DecisionRecord) -> Bool {
-        decision.kind == EventKind.notificationStateChanged.word
-    }
+    /// The rule by which something went.
+    static func rule(of entry: DeedEntry) -> RuleID { Remedy.of(entry)?.reason?.rule ?? entry.deed.rule }
 
     /// How a registration is called.
     struct Noun {
@@ -200,5 +185,14 @@ extension Why {
         } catch {
             preconditionFailure("\(error)")
         }
+    }
+}
+
+extension DeedEntry {
+    fileprivate var isConnection: Bool { via == Registration.connection.word }
+
+    /// Whether it is a subscription over a connection.
+    fileprivate func isOver(_ connection: DeedEntry) -> Bool {
+        via == Registration.subscription.word && subject.hasPrefix(connection.subject + "/")
     }
 }

@@ -223,6 +223,8 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case lostWithProcess
     /// It went with the link to the peripheral (BTC-11).
     case lostWithLink
+    /// A subscription went with its service, which the peripheral took back (BT-1).
+    case lostWithService
     /// The app gave it up itself (BT-1).
     case unregistered
     /// What was done to the app changed nothing, as it does not run (LIFE-1).

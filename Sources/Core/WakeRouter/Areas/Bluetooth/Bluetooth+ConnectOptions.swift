@@ -26,6 +26,7 @@ extension Router {
                 removeLink(of: link.client, to: event.peripheral)
                 continue
             }
+            tellLost(subscriptions(of: link.client, on: event.peripheral), to: Self.taker(by: event), by: event.id)
             areas.bluetooth.peripherals[row].subscriptions.removeAll { $0.client == link.client }
             if let position = areas.bluetooth.peripherals[row].position(of: link.client) {
                 areas.bluetooth.peripherals[row].links[position].connected = false
@@ -39,10 +40,30 @@ extension Router {
     /// Says what took a link, or the wish for one; of what is not kept that was said when its process ended.
     private mutating func tellLost(_ link: Link, _ event: WakeEvent) {
         guard isKept(link.client) else { return }
-        let isOwnWish = event.client != nil && !event.failed
-        let taker: Deed = event.parent != .none ? .lostToReboot : isOwnWish ? .unregistered : .lostWithLink
+        let taker = Self.taker(by: event)
         let via: Registration = link.connected ? .connection : .pendingConnect
         act(.lost(link.client.app, via, subject: event.peripheral, taker, event.id))
+        tellLost(subscriptions(of: link.client, on: event.peripheral), to: taker, by: event.id)
+    }
+
+    /// What took a link that an event ended.
+    private static func taker(by event: WakeEvent) -> Deed {
+        let isOwnWish = event.client != nil && !event.failed
+        return event.parent != .none ? .lostToReboot : isOwnWish ? .unregistered : .lostWithLink
+    }
+
+    /// What a client is subscribed to on a peripheral.
+    func subscriptions(of client: BluetoothClient, on peripheral: NameID) -> [Subscription] {
+        let row = Int(peripheral.number)
+        guard row < areas.bluetooth.peripherals.count else { return [] }
+        return areas.bluetooth.peripherals[row].subscriptions.filter { $0.client == client }
+    }
+
+    /// Says what took subscriptions that the peripheral had confirmed.
+    mutating func tellLost(_ subscriptions: [Subscription], to taker: Deed, by event: EventID) {
+        for one in subscriptions where one.subject != .none && isKept(one.client) {
+            act(.lost(one.client.app, .subscription, subject: one.subject, taker, event))
+        }
     }
 
     private func reconnects(_ link: Link) -> Bool {

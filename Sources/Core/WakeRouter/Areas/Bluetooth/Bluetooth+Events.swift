@@ -245,15 +245,19 @@ extension Router {
         case .peripheralConnectionFailed: removePendingLinks(of: event)
         case .peripheralDisconnected: loseLinks(event)
         case .servicesModified: endSubscriptions(voidedBy: event)
-        case .notificationStateChanged:
-            if event.failed, let client = event.client, Int(event.peripheral.number) < areas.bluetooth.peripherals.count
-            {
-                areas.bluetooth.peripherals[Int(event.peripheral.number)].removeSubscription(
-                    of: client,
-                    to: event.attribute
-                )
-            }
+        case .notificationStateChanged: settleSubscription(event)
         default: break
+        }
+    }
+
+    /// The peripheral has answered to a subscription: it has refused it, or from now on the app is registered for it.
+    private mutating func settleSubscription(_ event: WakeEvent) {
+        let row = Int(event.peripheral.number)
+        guard let client = event.client, row < areas.bluetooth.peripherals.count else { return }
+        if event.failed {
+            areas.bluetooth.peripherals[row].removeSubscription(of: client, to: event.attribute)
+        } else {
+            areas.bluetooth.peripherals[row].confirm(event.attribute, as: event.subject, of: client)
         }
     }
 
@@ -261,7 +265,9 @@ extension Router {
     private mutating func endSubscriptions(voidedBy event: WakeEvent) {
         let row = Int(event.peripheral.number)
         guard let void = event.voidHandles, event.client == nil, row < areas.bluetooth.peripherals.count else { return }
-        areas.bluetooth.peripherals[row].subscriptions.removeAll { void.contains($0.attribute) }
+        let gone = areas.bluetooth.peripherals[row].subscriptions.filter { void.contains($0.attribute) }
+        areas.bluetooth.peripherals[row].subscriptions.removeAll { gone.contains($0) }
+        tellLost(gone, to: .lostWithService, by: event.id)
     }
 
     private mutating func linksConnected(_ event: WakeEvent) {

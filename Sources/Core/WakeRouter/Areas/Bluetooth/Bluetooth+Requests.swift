@@ -270,9 +270,8 @@ extension Router {
                 Subscription(attribute: handle, client: client, since: now)
             )
         case .setNotify(let handle, false):
-            if areas.bluetooth.peripherals[Int(peripheral.number)].subscriptions(of: client).contains(handle) {
-                act(.lost(app, .subscription, subject: peripheral, .unregistered, .none))
-            }
+            let ended = subscriptions(of: client, on: peripheral).filter { $0.attribute == handle }
+            tellLost(ended, to: .unregistered, by: .none)
             areas.bluetooth.peripherals[Int(peripheral.number)].removeSubscription(of: client, to: handle)
             dropHeld(of: app, slot: slot, source: .bluetooth) {
                 $0.kind == .characteristicNotified && $0.peripheral == peripheral && $0.attribute == handle
@@ -476,6 +475,9 @@ extension Router {
             guard let link = peripheral.position(of: client).map({ peripheral.links[$0] }) else { continue }
             let via: Registration = link.connected ? .connection : .pendingConnect
             kept.append(KeptRegistration(via: via, subject: name, since: link.since))
+            for one in peripheral.subscriptions where one.client == client && one.subject != .none {
+                kept.append(KeptRegistration(via: .subscription, subject: one.subject, since: one.since))
+            }
         }
         if let watch = manager.watch {
             kept.append(KeptRegistration(via: .watchedConnection, subject: .none, since: watch.since))

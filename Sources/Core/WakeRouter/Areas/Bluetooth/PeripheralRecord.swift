@@ -51,6 +51,12 @@ struct PeripheralRecord: Equatable, Codable {
         subscriptions.removeAll { $0.client == client && $0.attribute == attribute }
     }
 
+    /// A peripheral has answered to a client's subscription, and its characteristic has a name.
+    mutating func confirm(_ attribute: AttributeHandle, as subject: NameID, of client: BluetoothClient) {
+        let place = subscriptions.firstIndex { $0.attribute == attribute && $0.client == client }
+        if let place { subscriptions[place].subject = subject }
+    }
+
     /// The characteristics that a client is subscribed to, ascending.
     func subscriptions(of client: BluetoothClient) -> [AttributeHandle] {
         subscriptions.compactMap { $0.client == client ? $0.attribute : nil }
@@ -70,4 +76,6 @@ struct Subscription: Equatable, Codable {
     var attribute: AttributeHandle
     var client: BluetoothClient
     var since: Instant
+    /// The characteristic as records call it, such as `belt/2A37`; ``NameID/none`` before the peripheral has answered.
+    var subject = NameID.none
 }
