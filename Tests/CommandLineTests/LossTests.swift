@@ -49,7 +49,8 @@ struct LossTests {
             #expect(run.code == 7, "\(run.errors)")
             let unheard =
                 "notify belt 2A37 0052: nobody is subscribed "
-                + "(pulse's link went with its process, without a restore identifier, BTC-6)"
+                + "(pulse lost its connection to belt, at T+00:02:00: gone with the app's process, as its manager has no "
+                + "restore identifier, BTC-6)"
             #expect(run.output.contains(unheard), "\(run.output)")
             let why = try program.run("why", "pulse", "--run", "out")
             #expect(why.code == 0)
@@ -83,7 +84,8 @@ struct LossTests {
         try run(Self.day(restores: true, then: Self.swiped)) { program, run in
             #expect(run.code == 0, "\(run.errors)")
             let unheard =
-                "notify belt 2A37 0053: nobody is subscribed (pulse's link went at its force quit, LAUNCH-2)"
+                "notify belt 2A37 0053: nobody is subscribed (pulse lost its connection to belt, at T+00:04:00: gone with "
+                + "the force quit, LAUNCH-2)"
             #expect(run.output.contains(unheard), "\(run.output)")
             let why = try program.run("why", "pulse", "--run", "out").output
             let reason = "  because  ForceQuit   only a user launch or a reboot clears this   [LAUNCH-2, documented]\n"

@@ -147,7 +147,9 @@ struct StepNoteTests {
     func afterForceQuit() throws {
         let scenario = Self.day()
         let notes = try notes(scenario)
-        let line = "notify pillbox \(Self.lid) 01: nobody is subscribed (pills's link went at its force quit, LAUNCH-2)"
+        let line =
+            "notify pillbox \(Self.lid) 01: nobody is subscribed (pills lost its connection to pillbox, at T+18:00:00: "
+            + "gone with the force quit, LAUNCH-2)"
         #expect(notes.filter { $0.hasPrefix("notify ") } == [line])
         #expect(try self.notes(scenario) == notes)
     }
@@ -194,13 +196,13 @@ struct StepNoteTests {
         "BTC-6: a link that went with the process is said where a value reaches nobody, and one that is waited for, too"
     )
     func linkOfApp() throws {
-        let uses = ", uses: [{device: belt, characteristic: 2A37}]"
+        let uses = Self.uses
         let ended = ["at: 0, launch: heart", "at: 10s, terminate: heart, cause: crash"]
         let notify = "at: 30s, notify: belt, characteristic: 2A37, value: \"00\""
         let line = "notify belt 2A37 00: nobody is subscribed"
         #expect(
             try notes(of: ended + [notify], app: uses, Self.belt, named: "belt").contains(
-                "\(line) (heart's link went with its process, without a restore identifier, BTC-6)"
+                "\(line) (\(Self.lost): gone with the app's process, as its manager has no restore identifier, BTC-6)"
             )
         )
         #expect(
@@ -214,12 +216,70 @@ struct StepNoteTests {
         )
     }
 
+    private static let uses = ", uses: [{device: belt, characteristic: 2A37}]"
+    private static let lost = "heart lost its connection to belt, at T+00:00:10"
+    private static let ended = "terminate: heart, cause: memory"
+
+    @Test(
+        "BTC-8, BTC-10, SYS-2: what took a link is said where a value reaches nobody, and not what came later",
+        arguments: [
+            (["phone: reboot"], "gone when the phone went off, BTC-8"),
+            (["phone: shut-down"], "gone when the phone went off, BTC-8"),
+            (["uninstall: heart"], "gone with the app, which was uninstalled, SYS-2"),
+            ([ended, "bluetooth: off", "bluetooth: on"], "gone when Bluetooth went off, BTC-10"),
+            ([ended, "force-quit: heart"], "gone with the force quit, LAUNCH-2"),
+        ]
+    )
+    func whatTookTheLink(befalls: [String], words: String) throws {
+        let steps =
+            ["at: 0, launch: heart"] + befalls.map { "at: 10s, \($0)" }
+            + ["at: 30s, notify: belt, characteristic: 2A37, value: \"00\""]
+        let notes = try notes(of: steps, app: Self.uses + ", restore-identifier: central", Self.belt, named: "belt")
+        let line = "notify belt 2A37 00: nobody is subscribed (\(Self.lost): \(words))"
+        #expect(notes.contains(line), "\(notes)")
+    }
+
+    @Test("EA-6, LIFE-10: what took the session or the socket of an app is said where nobody has one any more")
+    func whatTookOthers() throws {
+        let steps = [
+            "at: 0, launch: heart", "at: 10s, terminate: heart, cause: crash", "at: 30s, send: dock, hex: \"01\"",
+        ]
+        let sessions = "sessions: [{protocol: com.example.dock.log, text: \"LOG\"}]"
+        let app = ", accessory: {protocols: [com.example.dock.log], \(sessions)}"
+        let notes = try notes(of: steps, app: app, Self.dock, named: "dock")
+        let session = "heart lost its session with dock, at T+00:00:10: gone with the app's process, EA-6"
+        #expect(notes.contains("send dock 01: no app has a session with it (\(session))"), "\(notes)")
+        let server = """
+            device: call-server
+            messages: lines
+            plan:
+              - await: HELLO
+
+            """
+        let called = try self.notes(
+            """
+            scenario: calls
+            devices: [{file: belt.yaml, name: sip}]
+            apps:
+              - {scripted: com.acme.heart, name: heart, sdk: 9.3, modes: [voip], voip: {servers: sip}}
+            steps:
+              - {at: 0, launch: heart}
+              - {at: 10s, uninstall: heart}
+              - {at: 30s, voip: sip, say: hi}
+            until: 1m
+
+            """,
+            server
+        )
+        let socket = "heart lost its socket to sip, at T+00:00:10: gone with the app, which was uninstalled, SYS-2"
+        #expect(called.contains("voip sip: nobody is connected to it (\(socket))"), "\(called)")
+    }
+
     @Test("A pairing that a device rejects is said with what fails for it")
     func pairing() throws {
         let belt = Self.belt.replacing("properties: [notify]", with: "properties: [notify], security: encrypted")
             .replacing("gatt:", with: "pairing: reject\ngatt:")
-        let uses = ", uses: [{device: belt, characteristic: 2A37}]"
-        let notes = try notes(of: ["at: 0, launch: heart"], app: uses, belt, named: "belt")
+        let notes = try notes(of: ["at: 0, launch: heart"], app: Self.uses, belt, named: "belt")
         #expect(notes.contains { $0.hasPrefix("belt rejects pairing: subscribe 2A37 fails: ") }, "\(notes)")
         #expect(notes.contains { $0.hasPrefix("script of heart: subscribe belt/2A37 failed: ") }, "\(notes)")
     }
@@ -242,26 +302,27 @@ struct StepNoteTests {
         )
     }
 
+    private static let dock = """
+        device: external-accessory
+        name: Serial Dock
+        manufacturer: Wakebench
+        model: WB-D1
+        serial-number: "D1-0001"
+        firmware: "1.2.0"
+        hardware: "A"
+        usb: {vendor: "1d6b", product: "0104", serial-number: "D1-0001"}
+        protocols:
+          - {protocol: com.example.dock.log, tty: {interface: 0}}
+
+        """
+
     @Test("An accessory that is attached already, and one that speaks to nobody, are said to be")
     func accessory() throws {
-        let dock = """
-            device: external-accessory
-            name: Serial Dock
-            manufacturer: Wakebench
-            model: WB-D1
-            serial-number: "D1-0001"
-            firmware: "1.2.0"
-            hardware: "A"
-            usb: {vendor: "1d6b", product: "0104", serial-number: "D1-0001"}
-            protocols:
-              - {protocol: com.example.dock.log, tty: {interface: 0}}
-
-            """
         let steps = [
             "at: 1s, attach: dock", "at: 2s, send: dock, hex: \"01\"", "at: 3s, detach: dock", "at: 4s, detach: dock",
             "at: 5s, send: dock, hex: \"01\"",
         ]
-        let notes = try notes(of: steps, dock, named: "dock")
+        let notes = try notes(of: steps, Self.dock, named: "dock")
         #expect(
             notes.filter { $0.contains(" dock") } == [
                 "attach dock: it is attached already", "send dock 01: no app has a session with it",

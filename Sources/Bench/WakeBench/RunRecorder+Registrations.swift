@@ -34,10 +34,32 @@ extension RunRecorder {
         restless = putOff
     }
 
+    private static let mostLosses = 64
+
+    /// Keeps the last loss of a thing, in the words of `why`.
+    func keepLoss(_ entry: DeedEntry, _ via: Registration, _ subject: NameID, of number: Int) {
+        losses[number].removeAll { $0.via == via && $0.subject == subject }
+        losses[number].append(LostThing(via: via, subject: subject, text: entry.lossText))
+        if losses[number].count > Self.mostLosses { losses[number].removeFirst() }
+    }
+
+    /// What an app lost last of some registrations with a subject; nil for nothing.
+    func loss(of number: Int, _ vias: [Registration], _ subject: NameID) -> String? {
+        losses[number].last { vias.contains($0.via) && $0.subject == subject }?.text
+    }
+
     private func tellHaste(of app: AppID) {
         let what = "has changed what it is registered for \(Self.mostRegistrations) times in quick succession"
         noteOnce("\(what); from here on that is written once a second at most", of: app)
     }
+}
+
+/// Something that an app was registered for, and lost.
+struct LostThing: Codable {
+    var via: Registration
+    var subject: NameID
+    /// What went, when, and what took it.
+    var text: String
 }
 
 extension AppRequest {

@@ -34,6 +34,8 @@ final class RunRecorder: BenchObserver {
     private var launching: [Bool] = []
     /// What each app was registered for when it was last written down; nil before.
     var registered: [RegistrationEntry?] = []
+    /// What each app has lost, by number.
+    var losses: [[LostThing]] = []
     /// Apps whose registrations may have changed since.
     var restless: Set<Int> = []
     /// Whether the logs begin anew when they have grown long, so that they need no other bound.
@@ -69,6 +71,7 @@ final class RunRecorder: BenchObserver {
         if bundles.count >= outcomes.held.apps { logs.keep(AppEntry(app: bundle, name: name, log: log)) }
         launching.append(false)
         registered.append(nil)
+        losses.append([])
         bounds.append(AppBounds(held: outcomes.held.signposts[bundle] ?? HeldSignposts()))
         bundles.append(bundle)
         appNames.append(name)
@@ -146,14 +149,16 @@ final class RunRecorder: BenchObserver {
         try coder.code(&launching)
         try coder.code(&open)
         try coder.code(&diedAtLaunch)
+        try coder.code(&losses)
         guard counts.count == Verdict.allCases.count, states.count <= bundles.count,
-            launching.count == states.count, open.apps == states.count
+            launching.count == states.count, open.apps == states.count, losses.count == states.count
         else { throw coder.fault }
         for app in states.indices { try bounds[app].code(with: &coder) }
         // Apps may have joined since.
         while states.count < bundles.count {
             states.append(.notRunning)
             launching.append(false)
+            losses.append([])
             open.addApp()
         }
     }
@@ -288,6 +293,7 @@ final class RunRecorder: BenchObserver {
             event: event,
             via: via?.word
         )
+        if let via { keepLoss(entry, via, subject, of: Int(app.number)) }
         // Whoever waits for what comes of a command is answered, whether the log keeps it or not.
         if deed.tellsOfAct { followed.add(entry, of: app == .none ? nil : appNames[Int(app.number)]) }
         // The same when a journal is read back, so that what the file holds is known by its number.

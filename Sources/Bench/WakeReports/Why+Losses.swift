@@ -189,6 +189,11 @@ extension Why {
 }
 
 extension DeedEntry {
+    /// What went, when and by which rule: `lost its connection to belt, at T+00:02:00: gone with the force quit, LAUNCH-2`.
+    package var lossText: String {
+        "lost \(Why.thing(self)), at \(LogTime.shortText(at)): \(deed.row.sentence), \(Why.rule(of: self).text)"
+    }
+
     fileprivate var isConnection: Bool { via == Registration.connection.word }
 
     /// Whether it is a subscription over a connection.

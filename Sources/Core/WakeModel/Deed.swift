@@ -213,7 +213,7 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case lostUnpreserved
     /// Something that the app was registered for went with a force quit (LAUNCH-2).
     case lostToForceQuit
-    /// It went with a restart of the phone (BTC-8).
+    /// It went when the phone was shut down, or restarted (BTC-8).
     case lostToReboot
     /// It went when Bluetooth went off (BTC-10).
     case lostToRadio

@@ -23,6 +23,8 @@ final class AccessoryArea: Area {
     private let simulated: SimulatedAccessories?
     private(set) var keeper: ChannelKeeper?
     private let notes: StepNotes
+    /// What apps have lost of a device.
+    private var losses: (String) -> String = { _ in "" }
 
     var sources: [any SourcePort] { [port] }
 
@@ -57,6 +59,7 @@ final class AccessoryArea: Area {
         }
         self.keeper = keeper
         simulated?.written = { [weak keeper] in keeper?.wrote(to: $0) }
+        losses = { [unowned run] in run.losses(of: $0, .accessorySession) }
     }
 
     func begin(_ scenario: Scenario, isReplay: Bool) {
@@ -113,7 +116,7 @@ final class AccessoryArea: Area {
                 )
                 if isSent { continue }
                 let isThere = try accessories("send").isAttached(name)
-                let why = isThere ? "no app has a session with it" : "it is not attached"
+                let why = isThere ? "no app has a session with it" + losses(name) : "it is not attached"
                 notes.add("send \(name) \(value.hexadecimal)", why, at: now)
             }
         default: break

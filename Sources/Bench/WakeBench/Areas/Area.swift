@@ -250,6 +250,28 @@ final class StepNotes {
     }
 }
 
+extension Run {
+    /// What apps lost last of a device, and do not have again, in brackets; empty where nobody has lost anything of it.
+    func losses(of device: String, _ via: Registration) -> String {
+        guard let name = names.known(device) else { return "" }
+        let lines = scenario.apps.indices.compactMap { number -> String? in
+            let kept = bench.router.registrations(of: AppID(UInt32(number)))
+            if kept.contains(where: { $0.via == via && $0.subject == name }) { return nil }
+            return recorder.loss(of: number, [via], name).map { "\(scenario.apps[number].name) \($0)" }
+        }
+        return Self.brackets(lines)
+    }
+
+    /// What is said of several apps, in brackets; empty for nothing.
+    static func brackets(_ lines: [String]) -> String {
+        let more = lines.count - mostTold
+        let told = lines.prefix(mostTold) + (more > 0 ? ["\(more) more"] : [])
+        return told.isEmpty ? "" : " (\(told.joined(separator: "; ")))"
+    }
+
+    private static let mostTold = 3
+}
+
 /// What the ends of a run are made with.
 struct AreaSetup {
     let notes = StepNotes()

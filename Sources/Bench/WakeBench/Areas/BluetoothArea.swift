@@ -52,8 +52,8 @@ final class BluetoothArea: Area {
     /// Where a capture of the run gets its packets.
     let trace: any BluetoothTracePort
     private let notes: StepNotes
-    /// How the apps that use a device, by its place in the scenario, stand with it.
-    private var standings: (Int) -> [String] = { _ in [] }
+    /// How apps stand with a characteristic of a device, by the device's place in the scenario.
+    private var standings: (Int, String) -> String = { _, _ in "" }
 
     var sources: [any SourcePort] { [radio, peripheralRole] }
 
@@ -96,7 +96,7 @@ final class BluetoothArea: Area {
         simulated?.missed = { [notes] in notes.add($0, of: $1?.app, at: $2) }
         phones?.missed = { [notes] in notes.add($0, at: $1) }
         phones?.carriedOut = { [notes] in notes.recorder?.note(step: $0, at: $1) }
-        standings = { [unowned run] in run.standings(withDevice: $0) }
+        standings = { [unowned run] in run.standings(withDevice: $0, $1) }
         if let capture = run.capture { trace.trace(since: capture.start) { capture.write($0) } }
         watchRestarts(run)
         simulated?.table.written = { [weak keeper] in keeper?.wrote(to: $0) }
@@ -156,8 +156,7 @@ final class BluetoothArea: Area {
                 )
                 if isHeard { continue }
                 let (why, isOfApps) = radio.silence(of: name, on: characteristic)
-                let who = isOfApps ? standings(device) : []
-                let apps = who.isEmpty ? "" : " (\(who.joined(separator: "; ")))"
+                let apps = isOfApps ? standings(device, characteristic) : ""
                 notes.add("notify \(name) \(characteristic) \(value.hexadecimal)", why + apps, at: now)
             }
         case .order(let orders):
@@ -308,28 +307,28 @@ extension Run {
 }
 
 extension Run {
-    /// How the apps that use a device stand with it, as far as the scenario and the router know.
-    fileprivate func standings(withDevice device: Int) -> [String] {
-        guard let name = names.known(scenario.devices[device].name) else { return [] }
+    /// How apps that use a device, or had a link to it, stand with one of its characteristics, in brackets; empty for none.
+    fileprivate func standings(withDevice device: Int, _ characteristic: String) -> String {
+        let peripheral = scenario.devices[device].name
+        guard let name = names.known(peripheral) else { return "" }
+        let value = names.known("\(peripheral)/\(characteristic)")
         let lines = scenario.apps.enumerated().compactMap { number, app -> String? in
-            let standing = bench.router.standing(of: AppID(UInt32(number)), with: name)
             var uses = false
             if case .scripted(let script) = app.form { uses = script.uses.contains { $0.device == device } }
-            switch standing {
-            case .connected: return "\(app.name) is connected and has not subscribed"
-            case .pending: return "\(app.name) waits for the link"
-            case .unpreserved: return "\(app.name)'s link went with its process, without a restore identifier, BTC-6"
-            case .forceQuit: return uses ? "\(app.name)'s link went at its force quit, LAUNCH-2" : nil
-            case .unlinked: return uses ? "\(app.name) has no link" : nil
-            case .neverRan: return uses ? "\(app.name) has not run yet" : nil
-            case .notInstalled: return uses ? "\(app.name) is not installed" : nil
-            }
+            let link = recorder.loss(of: number, [.connection, .pendingConnect], name)
+            let subscription = value.flatMap { recorder.loss(of: number, [.subscription], $0) }
+            let standing: String? =
+                switch bench.router.standing(of: AppID(UInt32(number)), with: name) {
+                case .connected: subscription ?? "is connected and has not subscribed"
+                case .pending: "waits for the link"
+                case .unlinked: link ?? (uses ? "has no link" : nil)
+                case .neverRan: uses ? "has not run yet" : nil
+                case .notInstalled: link ?? (uses ? "is not installed" : nil)
+                }
+            return standing.map { "\(app.name) \($0)" }
         }
-        let more = lines.count - Self.mostStandings
-        return Array(lines.prefix(Self.mostStandings)) + (more > 0 ? ["\(more) more"] : [])
+        return Self.brackets(lines)
     }
-
-    private static let mostStandings = 3
 }
 
 extension AppView {

@@ -10,6 +10,8 @@ final class VoIPArea: Area {
     let port: any VoIPPort
     private let simulated: SimulatedVoIP?
     private let notes: StepNotes
+    /// What apps have lost of a server.
+    private var losses: (String) -> String = { _ in "" }
 
     var sources: [any SourcePort] { [port] }
 
@@ -37,6 +39,7 @@ final class VoIPArea: Area {
 
     func connect(to run: Run) {
         simulated?.note = { [unowned run] in run.recorder.note($0, at: run.bench.now) }
+        losses = { [unowned run] in run.losses(of: $0, .voipSocket) }
         guard let processes = run.processes, !run.realTime else { return }
         simulated?.tellRunning = { [unowned processes] app, socket in
             processes.host.socketHoldsBytes(of: app, socket: socket)
@@ -56,7 +59,7 @@ final class VoIPArea: Area {
             let name = scenario.devices[device].name
             if try calls.simulate(act, device: name, at: now) { continue }
             // The sockets of real apps do not come back with a journal.
-            notes.add("voip \(name): nobody is connected to it", at: now, isReplayed: false)
+            notes.add("voip \(name)", "nobody is connected to it" + losses(name), at: now, isReplayed: false)
         }
     }
 

@@ -401,10 +401,6 @@ package enum LinkStanding: Hashable, Sendable {
     case unlinked
     case pending
     case connected
-    /// The system let go of its link when its process ended (BTC-6).
-    case unpreserved
-    /// The same, as the user force-quit it (LAUNCH-2).
-    case forceQuit
 }
 
 /// Questions that change nothing.
@@ -413,14 +409,12 @@ extension Router {
     package func standing(of app: AppID, with peripheral: NameID) -> LinkStanding {
         guard isInstalled(app) else { return .notInstalled }
         if apps[app].snapshot.generation == 0 { return .neverRan }
-        var isUnpreserved = false
-        for (slot, manager) in areas.bluetooth.apps[app].managers.enumerated() where manager.inUse {
-            guard let link = link(of: BluetoothClient(app: app, slot: UInt16(slot)), to: peripheral) else { continue }
-            if manager.isKept(constants) { return link.connected ? .connected : .pending }
-            isUnpreserved = true
+        let managers = areas.bluetooth.apps[app].managers
+        for (slot, manager) in managers.enumerated() where manager.inUse && manager.isKept(constants) {
+            let link = link(of: BluetoothClient(app: app, slot: UInt16(slot)), to: peripheral)
+            if let link { return link.connected ? .connected : .pending }
         }
-        if isBarred(app) { return .forceQuit }
-        return isUnpreserved ? .unpreserved : .unlinked
+        return .unlinked
     }
 
     /// The restore identifiers that a fresh process of the app finds in its launch options.
