@@ -33,10 +33,14 @@ struct LossTests {
         """
 
     /// A run in the folder `out`, and what it printed.
-    private func run(_ scenario: String, _ body: (Program, Program.Outcome) throws -> Void) throws {
+    private func run(
+        _ scenario: String,
+        device: String = ServedBench.belt,
+        _ body: (Program, Program.Outcome) throws -> Void
+    ) throws {
         let program = try Program()
         defer { program.clean() }
-        try program.write("belt.yaml", ServedBench.belt)
+        try program.write("belt.yaml", device)
         try program.write("phone.yaml", scenario)
         try body(program, try program.run("run", "phone.yaml", "--out", "out"))
     }
@@ -76,6 +80,84 @@ struct LossTests {
                 "\(answer.output)"
             )
             #expect(answer.output.components(separatedBy: remedy).count == 2, "\(answer.output)")
+        }
+    }
+
+    private static let sensor = """
+        device: bluetooth-peripheral
+        address: "F0:11:22:33:44:66"
+        gatt:
+          - service: 180D
+            characteristics: [{uuid: 2A37, properties: [notify]}, {uuid: 2A3F, properties: [notify]}]
+          - service: 180F
+            characteristics: [{uuid: 2A19, properties: [notify]}]
+        faults:
+          - {name: gone, change-services: {remove: [180D]}}
+
+        """
+
+    /// A run of an app, or several, that subscribe to all that the sensor has.
+    private static func sensing(_ app: String, _ steps: String...) -> String {
+        """
+        scenario: sensing
+        devices: [{file: belt.yaml, name: belt}]
+        apps:
+          - scripted: \(bundle)
+            name: pulse
+            modes: [bluetooth-central]
+            uses: [{device: belt, characteristic: [2A37, 2A3F, 2A19]}]\(app)
+        steps:
+          - {at: 0, launch: pulse}
+          - {at: 3s, home: pulse}
+        \(steps.map { "  - {\($0)}\n" }.joined())until: 1h
+
+        """
+    }
+
+    @Test("BTC-6: every subscription is named with its link, of each app of a group, whether a value came or not")
+    func everySubscription() throws {
+        let scenario = Self.sensing("\n    count: 2", "at: 1m, terminate: pulse, cause: memory")
+        try run(scenario, device: Self.sensor) { program, run in
+            #expect(run.code == 0, "\(run.errors)")
+            let lost = "its connection to belt with its subscriptions to belt/2A37, belt/2A3F, belt/2A19, at T+00:01"
+            for app in ["pulse.1", "pulse.2"] {
+                let why = try program.run("why", app, "--run", "out").output
+                #expect(why.contains("\n  lost     \(lost)"), "\(why)")
+            }
+        }
+    }
+
+    @Test("BT-1: subscriptions go with their service, and can-wake says so of what they were to")
+    func goneService() throws {
+        let value = "at: 1m, notify: belt, characteristic: 2A37, value: \"01\""
+        let scenario = Self.sensing("\n    restore-identifier: central", value, "at: 2m, arm: belt, fault: gone")
+        try run(scenario, device: Self.sensor) { program, run in
+            #expect(run.code == 0, "\(run.errors)")
+            let gone = "gone with its service, which the peripheral took back"
+            let lost = "a subscription to belt/2A37, a subscription to belt/2A3F, at T+00:02:00: \(gone)"
+            let why = try program.run("why", "pulse", "--run", "out").output
+            #expect(why.contains("\n  lost     \(lost)   [BT-1, documented]\n"), "\(why)")
+            let answer = try program.run("can-wake", "pulse", "notify", "--run", "out")
+            #expect(answer.code == 7)
+            let because = "the app is registered for it no more: \(gone), at T+00:02:00   [BT-1, documented]"
+            #expect(answer.output.contains("\n  because  NoRegistration   \(because)\n"), "\(answer.output)")
+            #expect(!answer.output.contains("Let an app scan"), "\(answer.output)")
+        }
+    }
+
+    @Test("BTC-11: can-wake of a device that is out of range says that the app waits for it")
+    func outOfRange() throws {
+        let value = "at: 1m, notify: belt, characteristic: 2A37, value: \"01\""
+        let scenario = Self.sensing("\n    restore-identifier: central", value, "at: 2m, out-of-range: belt")
+        try run(scenario, device: Self.sensor) { program, run in
+            #expect(run.code == 0, "\(run.errors)")
+            let answer = try program.run("can-wake", "pulse", "notify", "--run", "out")
+            #expect(answer.code == 7)
+            for line in [
+                "  because  NoRegistration   the app is registered for it no more: gone with the link, at T+00:02:00   ",
+                "  waits    for belt (pending-connect since T+00:02:00), out of range since T+00:02:00",
+            ] { #expect(answer.output.contains("\n\(line)"), "\(answer.output)") }
+            #expect(!answer.output.contains("Let an app scan"), "\(answer.output)")
         }
     }
 

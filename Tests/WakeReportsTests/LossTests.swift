@@ -160,7 +160,8 @@ struct LossTests {
     func everyLoss() throws {
         let takers: [Deed] = [
             .lostWithoutRestoreIdentifier, .lostUnpreserved, .lostToForceQuit, .lostToReboot, .lostToRadio,
-            .lostToUninstall, .lostWithProcess, .lostWithLink, .lostWithService, .unregistered,
+            .lostToUninstall, .lostWithProcess, .lostWithLink, .lostWithService, .lostWithAccessory, .lostInBackground,
+            .unregistered,
         ]
         for taker in takers {
             let text = try why(lost: lost(.connection, belt, to: taker)).explanation()
@@ -209,8 +210,11 @@ struct LossTests {
         #expect(
             text.hasPrefix(
                 """
-                no: characteristic-notified \(belt)/2A37, \(belt)/2A38, \(belt)/2A39: drop, NoRegistration
+                no: characteristic-notified \(belt)/2A37, \(belt)/2A38, \(belt)/2A39: drop, NoRestoreIdentifier
                 \(app)  would not be woken by bluetooth characteristic-notified \(belt)/2A37, \(belt)/2A38, \(belt)/2A39
+                  because  NoRestoreIdentifier   the app is registered for it no more: gone with the app's process, as its \
+                manager has no restore identifier, at T+00:00:05   [BTC-6, documented]
+                  lost     its connection to \(belt), at T+00:00:05
                 """
             ),
             "\(text)"
@@ -221,6 +225,77 @@ struct LossTests {
         let woken = try records([others[0], fixture.resume(4, at: second(10))])
         #expect(why.answer(woken).components(separatedBy: "\n  because ").count == 3)
         #expect(why.answer(woken).contains("\nyes: characteristic-notified \(belt)/2A37: resume, Resumed\n"))
+    }
+
+    /// What the router makes of a value of the belt that nobody is registered for.
+    private func nobody() throws -> DecisionRecord { try records([fixture.nobody(1, at: second(10))])[0] }
+
+    @Test("BTC-8: why an event reaches nobody is what took the app's registration for it, whichever that was")
+    func cause() throws {
+        let why = try why(lost: lost(.connection, belt, to: .lostToReboot))
+        let text = why.answer([try nobody()])
+        #expect(text.hasPrefix("no: characteristic-notified \(belt)/2A37: drop, NoRegistration\n"), "\(text)")
+        let because = "the app is registered for it no more: gone when the phone went off, at T+00:00:05"
+        #expect(text.contains("\n  because  NoRegistration   \(because)   [BTC-8, documented]\n"), "\(text)")
+        #expect(!text.contains("LAUNCH-6"), "\(text)")
+        let decision = try #require(why.page(asked: try nobody()).decision)
+        #expect([decision.reason, decision.rule, decision.because] == ["NoRegistration", "BTC-8", because])
+        #expect(decision.advice == why.losses.compactMap(\.advice))
+        #expect(decision.advice.count == 1)
+        // What it lost of another device is told, and is not why.
+        let other = try self.why(lost: lost(.connection, "other", to: .lostToReboot)).answer([try nobody()])
+        #expect(other.contains("\n  because  NoRegistration   no app had registered   [LAUNCH-6, "), "\(other)")
+        #expect(other.contains("\n  lost     its connection to other, at "), "\(other)")
+    }
+
+    @Test("BTC-8: what an app published it is to publish again, and not to connect")
+    func published() throws {
+        let text = try why(lost: lost(.publishedService, "", to: .lostToReboot)).explanation()
+        #expect(text.contains("\n  try      Publish the services and advertise again "), "\(text)")
+        #expect(!text.contains("Connect"), "\(text)")
+    }
+
+    @Test("BTC-11: of a device that the app waits for, can-wake says so, with since when it is out of range")
+    func waits() throws {
+        let waits = RegistrationEntry.Kept(via: "pending-connect", subject: belt, since: second(6))
+        var why = try why(kept: [waits], lost: lost(.subscription, "\(belt)/2A37", to: .lostWithLink))
+        let line = "  waits    for \(belt) (pending-connect since T+00:00:06)"
+        #expect(why.answer([try nobody()]).hasSuffix("\n" + line))
+        #expect(why.page(asked: try nobody()).waits.map(\.subject) == [belt])
+        var log = why.log
+        log.ranges = [RangeEntry(device: belt, at: second(5), inRange: false)]
+        why = Why(log, app: app)
+        let text = why.answer([try nobody()])
+        let because = "the app is registered for it no more: gone with the link, at T+00:00:05   [BTC-11, "
+        #expect(text.contains(because), "\(text)")
+        #expect(text.contains("\n  try      Subscribe again each time the peripheral is connected\n"), "\(text)")
+        #expect(text.hasSuffix("\n\(line), out of range since T+00:00:05"), "\(text)")
+        let other = RegistrationEntry.Kept(via: "pending-connect", subject: "other", since: second(6))
+        let nothing = try self.why(kept: [other]).answer([try nobody()])
+        let remedy = "\n  try      Let an app scan, connect or subscribe before the event happens"
+        #expect(nothing.hasSuffix(remedy), "\(nothing)")
+    }
+
+    @Test("BTC-6: a manager that has a restore identifier is not to be given one where nothing is restored")
+    func restoresNone() throws {
+        var record = try nobody()
+        (record.app, record.verdict, record.reason, record.rule) = (app, .deny, .noRestoreIdentifier, .btc6)
+        let why = try why(lost: lost(.connection, belt, to: .lostWithProcess))
+        #expect(why.answer([record]).contains("   the central manager has no restore identifier, and "))
+        record.restoreIdentifier = "central"
+        let text = why.answer([record])
+        #expect(text.contains("   this version of iOS restores no managers, and "), "\(text)")
+        #expect(!text.contains("CBCentralManagerOptionRestoreIdentifierKey"), "\(text)")
+        let remedy = "\n  try      Ask for it again whenever the app is launched"
+        #expect(text.components(separatedBy: remedy).count == 2, "\(text)")
+    }
+
+    @Test("LAUNCH-6: what an app would have to do to be registered is of the source of the event")
+    func advice() {
+        for kind in EventKind.allCases where kind.mode != .bluetoothCentral {
+            let text = ReasonText.advice(.noRegistration, of: kind.mode)
+            #expect(text?.contains("scan") == false, "\(kind)")
+        }
     }
 
     @Test("What was lost of another kind of event is not told of one")

@@ -263,6 +263,26 @@ struct LossTests {
         #expect(phone.router.registrations(of: app).map(\.subject) == [Phone.belt, Phone.measurement])
     }
 
+    @Test("EA-2: a session goes with its accessory, and by the accessory's wish", arguments: [true, false])
+    func session(isPulled: Bool) {
+        var phone = Phone()
+        let app = phone.suspendedHolder()
+        if isPulled { phone.pull() } else { phone.dockEvent(.accessorySessionEnded, 1) }
+        #expect(phone.losses == [Loss(app, .accessorySession, of: Phone.dock, .lostWithAccessory)])
+    }
+
+    @Test("EA-1: without the mode a session goes with the foreground")
+    func sessionInBackground() {
+        var phone = Phone()
+        let app = phone.installAccessoryApp([])
+        phone.openAccessoryApp(app)
+        phone.plug()
+        phone.openSession(app)
+        phone.forget()
+        phone.user(.home, app)
+        #expect(phone.losses == [Loss(app, .accessorySession, of: Phone.dock, .lostInBackground)])
+    }
+
     @Test("A request that comes true is no loss")
     func connected() {
         var phone = Phone()

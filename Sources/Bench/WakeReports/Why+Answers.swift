@@ -2,26 +2,56 @@ import WakeModel
 
 /// What would become of events that are only asked about.
 extension Why {
+    /// An event that is only asked about, and what there is to say of it.
+    struct Answered {
+        var record: DecisionRecord
+        /// What the app has lost that such an event came by.
+        var lost: [Loss]
+        /// Of an event that nobody is registered for: the loss that says why.
+        var decisive: Loss?
+        /// Of an event that nobody is registered for: what the app waits for of the same device.
+        var waits: [RegistrationEntry.Kept]
+
+        var reason: Reason { decisive?.reason ?? record.reason }
+        var rule: RuleID { decisive?.rule ?? record.rule }
+    }
+
+    func answered(_ record: DecisionRecord) -> Answered {
+        var answered = Answered(record: record, lost: [], decisive: nil, waits: [])
+        if record.verdict.delivers { return answered }
+        answered.lost = losses(of: record.source)
+        guard record.app == nil else { return answered }
+        // Of an app that had registered, what took that is more than that nobody has.
+        answered.decisive =
+            answered.lost.last { $0.isAbout(record.subject) } ?? answered.lost.last { $0.isAbout(nil) }
+        answered.waits = (log.registrations[app]?.kept ?? []).filter { kept in
+            Registration(word: kept.via)?.source.word == record.source && !kept.subject.isEmpty
+                && kept.subject.prefix { $0 != "/" } == record.subject.prefix { $0 != "/" }
+        }
+        return answered
+    }
+
     /// Says of each whether the app would wake for it, and why; those that fare alike are told together.
     ///
     /// - Parameter records: what a router makes of each event, in the app's run as its logs leave it.
     package func answer(_ records: [DecisionRecord]) -> String {
-        var groups: [(records: [DecisionRecord], reasoning: [String])] = []
+        var groups: [(answers: [Answered], reasoning: [String])] = []
         for record in records {
-            let reasoning = reasoning(aboutWhatIsAsked: record)
+            let answered = answered(record)
+            let reasoning = reasoning(of: answered)
             let place = groups.firstIndex { group in
-                group.reasoning == reasoning && group.records[0].kind == record.kind
-                    && group.records[0].verdict == record.verdict
+                let first = group.answers[0].record
+                return group.reasoning == reasoning && first.kind == record.kind && first.verdict == record.verdict
             }
-            if let place { groups[place].records.append(record) } else { groups.append(([record], reasoning)) }
+            if let place { groups[place].answers.append(answered) } else { groups.append(([answered], reasoning)) }
         }
         let lines = groups.flatMap { group -> [String] in
-            let first = group.records[0]
-            let subjects = group.records.map(\.subject).filter { !$0.isEmpty }.joined(separator: ", ")
+            let first = group.answers[0].record
+            let subjects = group.answers.map(\.record.subject).filter { !$0.isEmpty }.joined(separator: ", ")
             let what = subjects.isEmpty ? first.kind : "\(first.kind) \(subjects)"
             let answer = first.verdict.delivers ? "yes" : "no"
             return [
-                "\(answer): \(what): \(first.verdict.word), \(first.reason.word)",
+                "\(answer): \(what): \(first.verdict.word), \(group.answers[0].reason.word)",
                 "\(app)  \(Self.prospect(first.verdict)) \(first.source) \(what)",
             ] + group.reasoning
         }
@@ -37,27 +67,30 @@ extension Why {
         }
     }
 
-    private func reasoning(aboutWhatIsAsked record: DecisionRecord) -> [String] {
-        let lost = lostFor(record)
-        // Of an app that had registered, what took that is more than that nobody has.
-        let advice = record.app == nil && !lost.isEmpty ? [] : advice(record)
-        return reasoning(record) + advice.map { "  try      \($0)" } + self.lost(lost, beside: advice)
-    }
-
-    /// What the app has lost that such an event came by.
-    private func lostFor(_ record: DecisionRecord) -> [Loss] {
-        record.verdict.delivers ? [] : losses(of: record.source)
+    private func reasoning(of answered: Answered) -> [String] {
+        let (record, waits) = (answered.record, answered.waits.map(wait))
+        guard let loss = answered.decisive else {
+            // What it has lost, or waits for, says more than what any app would have to do.
+            let saysMore = record.app == nil && !(answered.lost.isEmpty && waits.isEmpty)
+            let advice = saysMore ? [] : advice(record)
+            return reasoning(record) + advice.map { "  try      \($0)" } + lost(answered.lost, beside: advice) + waits
+        }
+        let because = "  because  \(loss.reason.word)   \(loss.because)   \(Self.ruleText(loss.rule))"
+        return [because] + lost(answered.lost) + waits
     }
 
     /// What ``answer(_:)`` says of one event, for programs.
     package func page(asked record: DecisionRecord) -> CanWakePage.Answer {
+        let answered = answered(record)
         var decision = DecisionPage(record, in: self)
         decision.decision = nil
+        if let loss = answered.decisive { decision.explain(by: loss) }
         return CanWakePage.Answer(
             app: app,
             wakes: record.verdict.delivers,
             decision: decision,
-            lost: lostFor(record).map(WhyPage.Lost.init)
+            lost: answered.lost.map(WhyPage.Lost.init),
+            waits: answered.waits.map(waiting)
         )
     }
 }

@@ -12,6 +12,9 @@ extension Why {
         /// The first of what was taken.
         var first: DeedEntry { entries[0] }
 
+        /// What is said of an event that came by it now.
+        var reason: Reason { Remedy.of(first)?.reason ?? .noRegistration }
+
         /// The rule by which it went.
         var rule: RuleID { Why.rule(of: first) }
 
@@ -22,11 +25,24 @@ extension Why {
             return remedy.advice ?? remedy.reason.flatMap { ReasonText.advice($0, of: .processing) }
         }
 
+        /// Why an event that came by it now reaches nobody.
+        var because: String {
+            "the app is registered for it no more: \(first.deed.row.sentence), at \(LogTime.shortText(first.at))"
+        }
+
+        /// Whether something of it is what an event happened to, or its device; or, for none, has no name of its own.
+        func isAbout(_ subject: String?) -> Bool {
+            entries.contains { entry in
+                guard let subject else { return entry.subject.isEmpty }
+                return entry.subject == subject || !entry.subject.isEmpty && subject.hasPrefix(entry.subject + "/")
+            }
+        }
+
         /// Each thing, such as `its connection to belt with its subscription to belt/2A37`.
         var things: [String] {
-            entries.compactMap { entry in
-                let subscriptions = entry.isConnection ? entries.filter { $0.isOver(entry) }.map(\.subject) : []
-                if entries.contains(where: { $0.isConnection && entry.isOver($0) }) { return nil }
+            entries.compactMap { entry -> String? in
+                let subscriptions = entries.filter { $0.isOver(entry) }.map(\.subject)
+                if entries.contains(where: entry.isOver) { return nil }
                 if subscriptions.isEmpty { return Why.thing(entry) }
                 let noun = "subscription" + (subscriptions.count == 1 ? "" : "s")
                 return "\(Why.thing(entry)) with its \(noun) to \(subscriptions.joined(separator: ", "))"
@@ -50,8 +66,8 @@ extension Why {
             let went = entry.deed != .unregistered
             let exit = went ? log.exits.last { $0.app == app && $0.at == entry.at } : nil
             let loss = Loss(entries: [entry], exit: exit)
-            if let last = losses.last, last.first.deed == entry.deed, last.first.at == entry.at, last.rule == loss.rule,
-                last.advice == loss.advice
+            if let last = losses.last, last.first.deed == entry.deed, last.first.at == entry.at,
+                last.rule == loss.rule && last.advice == loss.advice || last.entries.contains(where: entry.isOver)
             {
                 losses[losses.count - 1].entries.append(entry)
             } else {
@@ -119,6 +135,9 @@ extension Why {
         let noun = entry.via.flatMap { nouns[$0] }
         return noun?.text(entry.subject) ?? "its \(entry.via ?? "") \(entry.subject)"
     }
+
+    /// What is to be done about any loss of a kind; nil where nobody can say.
+    static func advice(of deed: Deed) -> String? { Remedy.of(DeedEntry(deed: deed, at: .zero))?.advice }
 
     /// The rule by which something went.
     static func rule(of entry: DeedEntry) -> RuleID { Remedy.of(entry)?.reason?.rule ?? entry.deed.rule }
@@ -198,6 +217,6 @@ extension DeedEntry {
 
     /// Whether it is a subscription over a connection.
     fileprivate func isOver(_ connection: DeedEntry) -> Bool {
-        via == Registration.subscription.word && subject.hasPrefix(connection.subject + "/")
+        via == Registration.subscription.word && connection.isConnection && subject.hasPrefix(connection.subject + "/")
     }
 }

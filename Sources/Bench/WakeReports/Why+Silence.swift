@@ -110,7 +110,11 @@ extension Why {
             guard lastMove?.to == .notRunning else { return [] }
             return ["  waits    for nothing: the system keeps no registration of it"]
         }
-        return entry.kept.map { "  waits    \(Self.phrase($0))\(outOfRange($0.subject))" }
+        return entry.kept.map(wait)
+    }
+
+    func wait(_ kept: RegistrationEntry.Kept) -> String {
+        "  waits    \(Self.phrase(kept))\(outOfRange(kept.subject))"
     }
 
     private func outOfRange(_ subject: String) -> String {

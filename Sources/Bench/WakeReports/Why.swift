@@ -183,7 +183,16 @@ package struct Why {
     }
 
     /// What would make the app wake; nothing where it was given the event.
-    func advice(_ decision: DecisionRecord) -> [String] { decision.verdict.delivers ? [] : decision.fix }
+    func advice(_ decision: DecisionRecord) -> [String] {
+        if decision.verdict.delivers { return [] }
+        return restoresNone(decision) ? Self.advice(of: .lostWithProcess).map { [$0] } ?? [] : decision.fix
+    }
+
+    /// Whether the manager has a restore identifier, which a phone that restores no managers does not look at (BTC-6).
+    private func restoresNone(_ decision: DecisionRecord) -> Bool {
+        let isOfManager = decision.reason == .noRestoreIdentifier || decision.reason == .notPreserved
+        return isOfManager && decision.restoreIdentifier != nil
+    }
 
     /// What the run sets of the rules that the decision looked at, such as `voip.wakeLimit` to `off`.
     func changes(_ decision: DecisionRecord) -> [(setting: String, value: String)] {
@@ -219,6 +228,10 @@ package struct Why {
 
     /// What the reason means for this decision: prose that is generated and never parsed.
     func because(_ decision: DecisionRecord) -> String {
+        let exit =
+            decision.lastExit.map { "it ended at \(LogTime.shortText($0.at)), cause \($0.cause) (\($0.id))" }
+            ?? "it has not run"
+        if restoresNone(decision) { return "this version of iOS restores no managers, and \(exit)" }
         let kind = EventKind(word: decision.kind)
         return ReasonText.because(decision.reason, of: kind?.mode).text { place in
             switch place {
@@ -226,9 +239,7 @@ package struct Why {
             case .state: decision.stateBefore
             case .before: LogTime.shortText(decision.stateSince)
             case .since: LogTime.shortText(decision.decisive?.since ?? decision.stateSince)
-            case .exit:
-                decision.lastExit.map { "it ended at \(LogTime.shortText($0.at)), cause \($0.cause) (\($0.id))" }
-                    ?? "it has not run"
+            case .exit: exit
             case .window: decision.budget.map { "the wake has \(Self.seconds($0.limit))" } ?? "the wake has its window"
             case .left: decision.budget.map { ", \(Self.seconds($0.left)) of its window left" } ?? ""
             case .setBy: decision.decisive?.setBy.map { " (\($0))" } ?? ""

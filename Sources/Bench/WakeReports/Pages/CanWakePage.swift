@@ -7,6 +7,8 @@ package struct CanWakePage: Encodable, Sendable {
         var decision: DecisionPage?
         /// What the app was registered for and is no more, so far as such events came by it.
         var lost: [WhyPage.Lost]
+        /// Where nobody is registered for the event: what the app waits for of the same device.
+        var waits: [WhyPage.Wait]
     }
 
     var schema = "wake.can-wake/1"

@@ -93,6 +93,14 @@ package struct DecisionPage: Encodable, Sendable {
             byReason: Dictionary(reasons, uniquingKeysWith: +)
         )
     }
+
+    /// Nobody is registered for the event, as a loss says.
+    mutating func explain(by loss: Why.Loss) {
+        let entry = RuleCatalogue.entry(loss.rule)
+        (reason, rule, because) = (loss.reason.word, loss.rule.text, loss.because)
+        (confidence, assumed, passed) = (entry.confidence.word, entry.assumed, [])
+        advice = loss.advice.map { [$0] } ?? []
+    }
 }
 
 extension DecisionPage.Result {

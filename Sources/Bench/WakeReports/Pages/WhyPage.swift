@@ -188,14 +188,16 @@ extension Why {
             )
         }
         page.lost = losses.map(WhyPage.Lost.init)
-        page.waits = (log.registrations[app]?.kept ?? []).map { kept in
-            WhyPage.Wait(
-                via: kept.via,
-                subject: kept.subject,
-                since: LogTime.text(kept.since),
-                outOfRangeSince: awaySince(kept.subject).map { LogTime.text($0) }
-            )
-        }
+        page.waits = (log.registrations[app]?.kept ?? []).map(waiting)
         return page
+    }
+
+    func waiting(_ kept: RegistrationEntry.Kept) -> WhyPage.Wait {
+        WhyPage.Wait(
+            via: kept.via,
+            subject: kept.subject,
+            since: LogTime.text(kept.since),
+            outOfRangeSince: awaySince(kept.subject).map { LogTime.text($0) }
+        )
     }
 }

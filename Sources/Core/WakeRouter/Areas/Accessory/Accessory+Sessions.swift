@@ -134,7 +134,9 @@ extension Router {
         switch (from, to) {
         case (.inactive, .background):
             tellApp(app, .accessoryDisconnected)
+            let held = registrations(of: app)
             for place in areas.accessory.apps[app].sessions.indices { closeSession(place + 1, of: app) }
+            tellLost(held, of: app, to: .lostInBackground)
         case (.background, .inactive), (.suspended, .inactive): tellApp(app, .accessoryConnected)
         default: break
         }
@@ -217,7 +219,8 @@ extension Router {
             where areas.accessory.apps[app].sessions[place]?.accessory == event.connection {
                 let session = areas.accessory.apps[app].sessions[place]
                 // For the answer to its request the app waits in any case.
-                guard session?.phase == .open || session?.phase == .over else { continue }
+                guard let session, session.phase == .open || session.phase == .over else { continue }
+                tellLost(session, of: app, by: event)
                 areas.accessory.apps[app].sessions[place] = nil
                 dropWaiting(of: app, slot: place + 1, source: .accessory)
             }
@@ -235,13 +238,23 @@ extension Router {
 
     /// What an event changes for its session.
     private mutating func noteSession(_ event: WakeEvent, of app: AppID) {
-        guard let slot = areas.accessory.apps[app].slot(ofSession: event.session) else { return }
+        guard let slot = areas.accessory.apps[app].slot(ofSession: event.session),
+            let session = areas.accessory.apps[app].sessions[slot - 1]
+        else { return }
         switch event.kind {
         case .accessorySessionOpened:
             areas.accessory.apps[app].sessions[slot - 1]?.phase = event.failed ? .refused : .open
-        case .accessorySessionEnded: areas.accessory.apps[app].sessions[slot - 1]?.phase = .over
+        case .accessorySessionEnded:
+            tellLost(session, of: app, by: event)
+            areas.accessory.apps[app].sessions[slot - 1]?.phase = .over
         default: break
         }
+    }
+
+    /// Says that a session ends with its accessory, or by the accessory's wish.
+    private mutating func tellLost(_ session: AccessoryRecord.Session, of app: AppID, by event: WakeEvent) {
+        guard session.isUsed else { return }
+        act(.lost(app, .accessorySession, subject: session.name, .lostWithAccessory, event.id))
     }
 
     /// The app has been told that a session could not be opened: its slot is free.
