@@ -198,6 +198,45 @@ struct LossTests {
         }
     }
 
+    @Test("why and can-wake take the words of each other's answers and of the run's lists", arguments: [true, false])
+    func words(restores: Bool) throws {
+        try run(Self.day(restores: restores, then: restores ? Self.swiped : "")) { program, _ in
+            let (reason, rule) = restores ? ("ForceQuit", "LAUNCH-2") : ("NoRestoreIdentifier", "BTC-6")
+            for word in [reason, reason.lowercased(), rule, rule.lowercased()] {
+                let answer = try program.run("can-wake", "pulse", word, "--run", "out")
+                #expect(answer.code == 7, "\(word): \(answer.errors)")
+                let first = "no: characteristic-notified belt/2A37: deny, \(reason)\n"
+                #expect(answer.output.contains(first), "\(word): \(answer.output)")
+                let why = try program.run("why", "pulse", word, "--run", "out")
+                #expect(why.code == 0, "\(word): \(why.errors)")
+                let whole = try program.run("why", "pulse", "--run", "out")
+                #expect(why.output == whole.output, "\(word)")
+                #expect(try program.run("why", "pulse", word, "--run", "out", "--json").code == 0)
+            }
+            let event = try program.event(of: "characteristic-notified", in: "out")
+            let lists = [
+                ["notify", "belt", "2A37"], ["notify", "belt", "2A37", "0052:"], ["belt", "2A37"], ["belt/2A37: 0052"],
+                ["characteristic-notified belt/2A37 (x2 over 1m): 0051 0052"], [event],
+            ]
+            for words in lists {
+                let answer = try program.run(Program.path, ["can-wake", "pulse"] + words + ["--run", "out"])
+                #expect(answer.code == 7, "\(words): \(answer.errors)")
+                let output = answer.output
+                #expect(output.contains("no: characteristic-notified belt/2A37: "), "\(words): \(output)")
+                let why = try program.run(Program.path, ["why", "pulse"] + words + ["--run", "out"])
+                #expect(why.code == 0, "\(words): \(why.errors)")
+                #expect(why.output.contains(" by bluetooth characteristic-notified belt/2A37 ("), "\(why.output)")
+            }
+            let other = try program.run("can-wake", "pulse", "BluetoothOff", "--run", "out")
+            let says = "no event for \(Self.bundle) in out would be answered with BluetoothOff"
+            expectRefusal(other, code: 3, says: says, "there would be ", "\(reason) [\(rule)]")
+            let undecided = try program.run("why", "pulse", "BluetoothOff", "--run", "out")
+            expectRefusal(undecided, code: 3, says: "no decision about \(Self.bundle) for BluetoothOff")
+            let absent = try program.run("can-wake", "pulse", "e-000999", "--run", "out")
+            expectRefusal(absent, code: 3, says: "nothing was decided about e-000999")
+        }
+    }
+
     @Test("can-wake without an event says which kinds the run had, and of an event that never came, too")
     func noEvent() throws {
         try run(Self.day(restores: true, then: Self.swiped)) { program, _ in

@@ -57,19 +57,21 @@ package struct WakeQuestion {
     /// What would become of the latest events of a choice for apps, if they came again now.
     ///
     /// - Parameters:
-    ///   - words: which events, as ``EventChoice/init(_:among:)`` reads them.
+    ///   - words: which events, as ``WakeReports/Why/Question/init(_:among:in:)`` reads them; of a reason or a rule those that would be
+    ///     answered with it.
     ///   - apps: bundle identifiers.
     ///   - log: the run's logs, as far as they have come.
     ///   - place: what the run is called in messages.
     /// - Throws: ``CommandFailure`` of usage where the words name no event, and of not found where none such has come that could
-    ///   be for the apps; either says which kinds there were.
+    ///   be for the apps, or would be answered so; it says which kinds there were, or which reasons there would be.
     package func answer(
         _ words: [String],
         for apps: [String],
         in log: RunLog,
         _ place: String
     ) throws(CommandFailure) -> Answer {
-        let choice = try EventChoice(words, among: known)
+        let question = try Why.Question(words, among: known, in: log)
+        let choice = question.events
         var answer = Answer(
             text: "",
             page: CanWakePage([], about: choice, in: log.folder, of: apps),
@@ -77,21 +79,37 @@ package struct WakeQuestion {
             wakes: false
         )
         var (texts, answers): ([String], [CanWakePage.Answer]) = ([], [])
+        var others: Set<String> = []
         for bundle in apps {
             guard let app = app(bundle) else { continue }
             let writer = writer(of: choice, for: app)
-            let records = DecisionRecord.all(in: writer.contents)
-            guard !records.isEmpty else { continue }
             let why = Why(log, app: bundle)
-            texts.append(why.answer(records))
-            answers += records.map(why.page(asked:))
-            answer.records += writer.records
-            answer.wakes = answer.wakes || records.contains { $0.verdict.delivers }
+            var asked: [DecisionRecord] = []
+            for (record, line) in zip(DecisionRecord.all(in: writer.contents), writer.records) {
+                guard why.isAnswered(record, with: question) else {
+                    others.insert(why.words(record))
+                    continue
+                }
+                asked.append(record)
+                answer.records.append(line)
+            }
+            guard !asked.isEmpty else { continue }
+            texts.append(why.answer(asked))
+            answers += asked.map(why.page(asked:))
+            answer.wakes = answer.wakes || asked.contains { $0.verdict.delivers }
         }
         guard !answers.isEmpty else {
+            let whose = "for \(apps.joined(separator: ", "))"
+            if !others.isEmpty {
+                throw CommandFailure(
+                    .notFound,
+                    "no event \(whose) in \(place) would be answered with \(words.joined(separator: " "))",
+                    hint: "there would be \(others.sorted().joined(separator: ", "))"
+                )
+            }
             throw CommandFailure(
                 .notFound,
-                "no \(choice.text) for \(apps.joined(separator: ", ")) came in \(place)",
+                "no \(choice.text.isEmpty ? "event" : choice.text) \(whose) came in \(place)",
                 hint: EventChoice.kinds(in: known)
             )
         }
@@ -136,6 +154,49 @@ package struct WakeQuestion {
     }
 }
 
+extension EventID {
+    /// Reads `e-000398`; nil for anything else.
+    package init?(text: String) {
+        guard text.hasPrefix("e-"), let number = UInt64(text.dropFirst(2)) else { return nil }
+        self.init(number)
+    }
+}
+
+extension Why.Question {
+    /// Reads what a command line asks for: a reason, a rule, an event by its number, or events as
+    /// ``WakeReports/EventChoice/init(_:among:)`` reads them.
+    ///
+    /// - Parameters:
+    ///   - known: the kinds and subjects that there were.
+    ///   - log: the run's; an event of it stands for those of its kind and subject.
+    /// - Throws: ``CommandFailure`` of usage where it is none of them, and of not found where the run has no such event.
+    package init(
+        _ words: [String],
+        among known: [(kind: String, subject: String)],
+        in log: RunLog
+    ) throws(CommandFailure) {
+        let word = words.joined(separator: " ")
+        if let reason = Reason.allCases.first(where: { $0.word.lowercased() == word.lowercased() }) {
+            self = .reason(reason)
+        } else if let rule = RuleID(text: word.uppercased()) {
+            self = .rule(rule)
+        } else if let event = EventID(text: word) {
+            guard let decision = log.decisions.first(where: { $0.event == event }) else {
+                throw CommandFailure(.notFound, "nothing was decided about \(word)", hint: EventChoice.kinds(in: known))
+            }
+            let subject = decision.subject.isEmpty ? nil : decision.subject
+            self = .events(EventChoice(kinds: [decision.kind], subject: subject))
+        } else {
+            self = .events(try EventChoice(words, among: known))
+        }
+    }
+
+    /// The events that it is about; of a reason or a rule any.
+    fileprivate var events: EventChoice {
+        if case .events(let choice) = self { choice } else { EventChoice() }
+    }
+}
+
 extension EventChoice {
     /// What steps of a scenario call what happens, by the kinds of event.
     private static let steps: KeyValuePairs<String, EventKind> = [
@@ -144,24 +205,25 @@ extension EventChoice {
         "push": .pushReceived, "fetch": .fetchDue, "tap": .notificationTapped,
     ]
 
-    /// Reads what a command line says of events: a kind, what it happened to, or both, as `why` and the logs print them. A kind
-    /// may be short (`notified`, `region`), a step of a scenario (`notify`) or a delegate's method (`didUpdateValueFor`).
+    /// Reads what a command line says of events: a kind, what it happened to, or both, as `why`, the logs and the run's table print
+    /// them, with how often it repeats and what came, or without. A kind may be short (`notified`, `region`), a step of a scenario
+    /// (`notify belt 2A37`) or a delegate's method (`didUpdateValueFor`).
     ///
     /// - Parameter known: the kinds and subjects that there were.
     /// - Throws: ``CommandFailure`` of usage where it is none of them.
     package init(_ words: [String], among known: [(kind: String, subject: String)]) throws(CommandFailure) {
-        let parts = words.flatMap { $0.split(separator: " ").map(String.init) }
+        let parts = Self.plain(words)
         guard let first = parts.first else {
             throw CommandFailure(.usage, "EVENT is missing", hint: Self.kinds(in: known))
         }
-        let rest = parts.count > 1 ? parts.dropFirst().joined(separator: " ") : nil
+        let behind = Array(parts.dropFirst())
+        let rest = Self.subject(behind, among: known) ?? (behind.isEmpty ? nil : behind.joined(separator: " "))
         if EventKind(word: first) != nil {
             self.init(kinds: [first], subject: rest)
             return
         }
-        let whole = EventChoice(subject: parts.joined(separator: " "))
-        if known.contains(where: { whole.matches(kind: $0.kind, subject: $0.subject) }) {
-            self.init(subject: whole.subject)
+        if let whole = Self.subject(parts, among: known) {
+            self.init(subject: whole)
             return
         }
         let kinds = Self.kinds(called: first, among: Set(known.map(\.kind)))
@@ -171,6 +233,37 @@ extension EventChoice {
             throw CommandFailure(.usage, "no kind of event \(first)", hint: hints.joined(separator: " "))
         }
         self.init(kinds: kinds, subject: rest)
+    }
+
+    /// The words of a line of a list without how often it repeats and what came: of `region-entered home (x2 over 1h)` the first
+    /// two, and so of `characteristic-notified belt/2A37: 0052`.
+    private static func plain(_ words: [String]) -> [String] {
+        var plain: [String] = []
+        for word in words.flatMap({ $0.split(separator: " ").map(String.init) }) {
+            if word.hasPrefix("(x") { break }
+            guard word.hasSuffix(":") else {
+                plain.append(word)
+                continue
+            }
+            plain.append(String(word.dropLast()))
+            break
+        }
+        return plain
+    }
+
+    /// What words say that something happened to; nil where nothing such did. A step says it in two words, and then the value.
+    private static func subject(_ words: [String], among known: [(kind: String, subject: String)]) -> String? {
+        var words = words
+        while !words.isEmpty {
+            for separator in [" ", "/"] {
+                let choice = EventChoice(subject: words.joined(separator: separator))
+                let isKnown = known.contains { choice.matches(kind: $0.kind, subject: $0.subject) }
+                if isKnown { return choice.subject }
+            }
+            guard words.count > 2, words[words.count - 1].allSatisfy(\.isHexDigit) else { return nil }
+            words.removeLast()
+        }
+        return nil
     }
 
     /// The kinds that a short name means: of those that there were, as far as it means any of them.

@@ -31,6 +31,23 @@ extension Why {
         return answered
     }
 
+    /// Whether a question is about what is said of an event that is only asked about.
+    package func isAnswered(_ record: DecisionRecord, with question: Question) -> Bool {
+        let answered = answered(record)
+        return switch question {
+        case .reason(let reason): answered.reason == reason || answered.lost.contains { $0.reason == reason }
+        case .rule(let rule):
+            answered.rule == rule || record.decisive?.rule == rule || answered.lost.contains { $0.rule == rule }
+        case .events: true
+        }
+    }
+
+    /// The reason and the rule of what is said of an event: `ForceQuit [LAUNCH-2]`.
+    package func words(_ record: DecisionRecord) -> String {
+        let answered = answered(record)
+        return "\(answered.reason.word) [\(answered.rule.text)]"
+    }
+
     /// Says of each whether the app would wake for it, and why; those that fare alike are told together.
     ///
     /// - Parameter records: what a router makes of each event, in the app's run as its logs leave it.

@@ -42,11 +42,27 @@ extension Why {
             : "\(app)  waits: \(state), and no event for it came by \(end)"
     }
 
+    /// Whether what is known beside decisions has a reason or a rule: what the app has lost, the bar of a force quit, or what lifted
+    /// it, and for what the app was ended.
+    func isKnown(_ question: Question) -> Bool {
+        switch question {
+        case .reason(let reason): losses.contains { $0.reason == reason } || reason == .forceQuit && bar == .launch2
+        case .rule(let rule): losses.contains { $0.rule == rule } || bar == rule || costing?.deed.rule == rule
+        case .events: false
+        }
+    }
+
+    /// The rule by which a force quit bars the app, or a reboot has lifted that; nil for neither.
+    private var bar: RuleID? {
+        guard lastMove?.to ?? .notRunning == .notRunning, let quit = log.forceQuit(of: app), quit.bars else {
+            return nil
+        }
+        return quit.lifted == nil ? .launch2 : .launch4
+    }
+
     /// By which rule the app was ended for what it shares with others, and with which locks it was frozen.
     private func cost() -> [String] {
-        guard let exit = endedSince,
-            let entry = log.deeds.last(where: { $0.app == app && $0.at == exit.at && Self.costs.contains($0.deed) })
-        else { return [] }
+        guard let exit = endedSince, let entry = costing else { return [] }
         let because = "  because  \(entry.deed.row.sentence)   \(Self.ruleText(entry.deed.rule))"
         guard entry.deed == .endedForLocks else { return [because] }
         let began = log.moves.last { $0.app == app && $0.at < exit.at }?.at ?? .zero
@@ -54,6 +70,12 @@ extension Why {
             $0.app == app && $0.at >= began && $0.at <= exit.at && $0.text.hasPrefix(Note.frozenWith)
         }
         return [because] + locks.map { "  held     \($0.text.dropFirst(Note.frozenWith.count))" }
+    }
+
+    /// For what the app was ended of what it shares with others; nil where it was not.
+    private var costing: DeedEntry? {
+        guard let exit = endedSince else { return nil }
+        return log.deeds.last { $0.app == app && $0.at == exit.at && Self.costs.contains($0.deed) }
     }
 
     private static let costs: [Deed] = [

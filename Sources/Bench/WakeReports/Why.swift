@@ -37,10 +37,10 @@ package struct Why {
         return text(([explanation(of: told)] + since(told)).joined(separator: "\n"), others: others)
     }
 
-    /// Explains the newest decision that a question is about, with the others as a list; nil when the run has none. Of one about
-    /// events it says what is known since, too.
+    /// Explains the newest decision that a question is about, with the others as a list; nil when the run has none, and nothing
+    /// else that the app's explanation names is what it asks for. Of one about events it says what is known since, too.
     package func explanation(_ question: Question) -> String? {
-        guard let (newest, others) = found(question) else { return nil }
+        guard let (newest, others) = found(question) else { return isKnown(question) ? explanation() : nil }
         var lines = [explanation(of: newest)]
         if case .events = question { lines += since(newest) }
         return text(lines.joined(separator: "\n"), others: others)

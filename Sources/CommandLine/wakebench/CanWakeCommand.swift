@@ -12,7 +12,7 @@ enum CanWakeCommand {
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
         guard let name = arguments.rest.first else {
-            throw CommandFailure(.usage, "an APP and a kind of EVENT expected", hint: "see --help")
+            throw CommandFailure(.usage, "APP is missing", hint: "see --help")
         }
         let folder = try RunPlace.folder(arguments)
         let log = try WhyCommand.read(folder)

@@ -112,7 +112,7 @@ enum WakebenchProgram {
         ),
         Verb(
             "can-wake",
-            "APP [EVENT] [SUBJECT]",
+            "APP [REASON|RULE|EVENT] [SUBJECT]",
             "say whether an app would wake if an event of a run came again at its end, and what would change the answer; "
                 + "without EVENT which kinds there were",
             CanWakeCommand.run,

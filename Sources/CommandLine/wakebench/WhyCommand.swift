@@ -15,21 +15,18 @@ enum WhyCommand {
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
-        guard (1...3).contains(arguments.rest.count) else {
-            throw CommandFailure(
-                .usage,
-                arguments.rest.isEmpty ? "APP is missing" : "too many words",
-                hint: "see --help"
-            )
+        guard let name = arguments.rest.first else {
+            throw CommandFailure(.usage, "APP is missing", hint: "see --help")
         }
         let asked = Array(arguments.rest.dropFirst())
         let folder = try RunPlace.folder(arguments)
-        let event = try arguments.value("--event").map { (text) throws(CommandFailure) in try self.event(text) }
+        let option = try arguments.value("--event").map { (text) throws(CommandFailure) in try self.event(text) }
+        let event = option ?? (asked.count == 1 ? EventID(text: asked[0]) : nil)
         let since = try arguments.value("--since").map { (text) throws(CommandFailure) in try span(text) }
         let log = try read(folder)
-        let app = try app(arguments.rest[0], in: log, folder)
+        let app = try app(name, in: log, folder)
         let why = Why(log, app: app, width: Terminal.width)
-        let question = try asked.isEmpty ? nil : question(asked, app, log)
+        let question = try asked.isEmpty || event != nil ? nil : question(asked, app, log)
         let answer: (text: String, page: WhyPage)
         if let since {
             answer = (why.table(since: since), why.page(since: since))
@@ -51,10 +48,8 @@ enum WhyCommand {
     }
 
     private static func event(_ text: String) throws(CommandFailure) -> EventID {
-        guard text.hasPrefix("e-"), let number = UInt64(text.dropFirst(2)) else {
-            throw CommandFailure(.usage, "--event \(text): not an event", hint: "expected an id such as e-000398")
-        }
-        return EventID(number)
+        if let event = EventID(text: text) { return event }
+        throw CommandFailure(.usage, "--event \(text): not an event", hint: "expected an id such as e-000398")
     }
 
     private static func span(_ text: String) throws(CommandFailure) -> Instant.Span {
@@ -91,13 +86,9 @@ enum WhyCommand {
         _ app: String,
         _ log: RunLog
     ) throws(CommandFailure) -> Why.Question {
-        let word = words.joined(separator: " ")
-        if let reason = Reason.allCases.first(where: { $0.word.lowercased() == word.lowercased() }) {
-            return .reason(reason)
-        }
-        if let rule = RuleID(text: word.uppercased()) { return .rule(rule) }
         let known = log.decisions.filter { $0.app == app }.map { (kind: $0.kind, subject: $0.subject) }
-        if let choice = try? EventChoice(words, among: known) { return .events(choice) }
+        if let question = try? Why.Question(words, among: known, in: log) { return question }
+        let word = words.joined(separator: " ")
         let reasons = Reason.allCases.map(\.word) + RuleID.allCases.map(\.text)
         let near = Suggestion.nearest(to: word, among: reasons + EventKind.allCases.map(\.word))
         throw CommandFailure(

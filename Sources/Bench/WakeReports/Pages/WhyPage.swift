@@ -129,9 +129,10 @@ extension Why {
         return page(about: others.remove(at: place), others)
     }
 
-    /// What ``explanation(_:)`` says; nil when the run has no such decision.
+    /// What ``explanation(_:)`` says; nil when it says nothing.
     package func page(_ question: Question) -> WhyPage? {
-        found(question).map { page(about: $0.newest, $0.others) }
+        guard let (newest, others) = found(question) else { return isKnown(question) ? page() : nil }
+        return page(about: newest, others)
     }
 
     /// What ``explanation(event:)`` says; nil when the run has no such event.

@@ -91,7 +91,7 @@ enum LiveAppVerbs {
 
     private static let canWake = LiveVerb.ask(
         "app can-wake",
-        "APP [EVENT] [SUBJECT]",
+        "APP [EVENT] [SUBJECT...]",
         "say whether an app of the running phone would wake if an event that it has had came again now; exit code 7 if not"
     ) { call throws(CommandFailure) in
         let words = call.arguments.rest.dropFirst().joined(separator: " ")

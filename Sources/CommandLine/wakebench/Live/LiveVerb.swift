@@ -9,7 +9,7 @@ struct LiveVerb: Sendable {
     /// A verb that is a step of a scenario, carried out now.
     ///
     /// - Parameters:
-    ///   - usage: the words that it takes, one each; one in brackets may be missing.
+    ///   - usage: the words that it takes, one each; one in brackets may be missing, and of one with points there may be more.
     ///   - step: what the step says, of these words.
     static func step(
         _ words: String,
@@ -62,7 +62,7 @@ struct LiveVerb: Sendable {
         if arguments.rest.count < needed.count {
             throw CommandFailure(.usage, "\(needed[arguments.rest.count]) is missing", hint: "see --help")
         }
-        if arguments.rest.count > words.count {
+        if arguments.rest.count > words.count, words.last?.hasSuffix("...]") != true {
             throw CommandFailure(.usage, "'\(arguments.rest[words.count])' is one word too many", hint: "see --help")
         }
     }
