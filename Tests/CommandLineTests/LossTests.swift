@@ -198,6 +198,52 @@ struct LossTests {
         }
     }
 
+    @Test(
+        "XFER-2, XFER-5: can-wake of a session is about its next transfer, which a force quit takes",
+        arguments: [true, false]
+    )
+    func transfers(isSwiped: Bool) throws {
+        let podcasts = """
+            device: transfer-server
+            host: podcasts.example.com
+            files:
+              - {path: /1.mp3, size: 60MB}
+
+            """
+        let url = "https://podcasts.example.com/1.mp3"
+        let scenario = """
+            scenario: podcasts
+            devices: [{file: belt.yaml, name: podcasts}]
+            apps:
+              - scripted: com.example.pod
+                name: pod
+                transfers: {sessions: [{id: ep, tasks: [{download: "\(url)"}, {download: "\(url)", begins-after: 30m}]}]}
+            steps:
+              - {at: 0, launch: pod}
+              - {at: 2s, home: pod}
+              - {at: 6m, \(isSwiped ? "force-quit: pod" : "terminate: pod, cause: memory")}
+            until: 20m
+
+            """
+        try run(scenario, device: podcasts) { program, run in
+            #expect(run.code == 0, "\(run.errors)")
+            let why = try program.run("why", "pod", "--run", "out").output
+            let answer = try program.run("can-wake", "pod", "transfer-ended", "--run", "out")
+            guard isSwiped else {
+                #expect(answer.code == 0, "\(answer.errors)")
+                #expect(answer.output.hasPrefix("yes: transfer-ended ep: relaunch, SessionDone\n"), "\(answer.output)")
+                #expect(why.contains("\n  waits    for ep (transfer-session since T+00:00:00)"), "\(why)")
+                return
+            }
+            #expect(answer.code == 7, "\(answer.errors)")
+            #expect(answer.output.hasPrefix("no: transfer-ended ep: deny, ForceQuit\n"), "\(answer.output)")
+            let when = "at T+00:06:00, when it was swiped away by the user (x-1): gone with the force quit"
+            let lost = "\n  lost     its session ep, \(when)"
+            #expect(why.contains(lost) && answer.output.contains(lost), "\(why)\n\(answer.output)")
+            #expect(why.contains("\n  waits    for nothing"), "\(why)")
+        }
+    }
+
     @Test("why and can-wake take the words of each other's answers and of the run's lists", arguments: [true, false])
     func words(restores: Bool) throws {
         try run(Self.day(restores: restores, then: restores ? Self.swiped : "")) { program, _ in

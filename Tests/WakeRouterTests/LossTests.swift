@@ -283,6 +283,33 @@ struct LossTests {
         #expect(phone.losses == [Loss(app, .accessorySession, of: Phone.dock, .lostInBackground)])
     }
 
+    @Test("XFER-5: a force quit takes transfers that are under way, and no other end does", arguments: [true, false])
+    func transfers(isAlive: Bool) {
+        var phone = Phone()
+        let app = isAlive ? phone.suspendedDownloader(tasks: 2) : phone.terminatedDownloader(tasks: 2)
+        phone.end(app, 1)
+        #expect(phone.router.registrations(of: app).map(\.subject) == [Phone.session])
+        phone.forget()
+        phone.user(.forceQuit, app)
+        #expect(phone.losses == [Loss(app, .transferSession, of: Phone.session, .lostToForceQuit)])
+        #expect(phone.router.registrations(of: app).isEmpty)
+        var other = Phone()
+        let kept = other.suspendedDownloader()
+        other.hear(.terminate(kept, .memory))
+        other.hear(.phone(.reboot))
+        #expect(other.losses == [])
+    }
+
+    @Test("XFER-2: of a session whose transfers are over nothing is waited for, and nothing is lost")
+    func transfersOver() {
+        var phone = Phone()
+        let app = phone.suspendedDownloader()
+        phone.end(app)
+        #expect(phone.router.registrations(of: app).isEmpty)
+        phone.user(.forceQuit, app)
+        #expect(phone.losses == [])
+    }
+
     @Test("A request that comes true is no loss")
     func connected() {
         var phone = Phone()
@@ -318,6 +345,27 @@ struct LossTests {
         #expect(refusal(phone, app, .regionEntered).isEmpty)
         phone.user(.launch, app)
         #expect(refusal(phone, app).isEmpty)
+    }
+
+    @Test("XFER-2: the next transfer of a session is asked about, as the last one is over; a force quit leaves none")
+    func nextTransfer() throws {
+        var phone = Phone()
+        let app = phone.suspendedDownloader(tasks: 2)
+        phone.end(app, 1)
+        phone.hear(.terminate(app, .memory))
+        func next(_ phone: Phone) -> WakeEvent? {
+            var asked = phone.router
+            return asked.nextTry(after: .transferEnded(1, of: app, task: 1, Phone.session, .finished))
+        }
+        var event = try #require(next(phone))
+        event.id = EventID(99)
+        var (asked, output) = (phone.router, RouterOutput())
+        asked.handle(.event(event), id: event.id, at: phone.now, into: &output)
+        #expect(output.decisions.map(\.verdict) == [.relaunch])
+        #expect(output.decisions.map(\.reason) == [.sessionDone])
+        phone.user(.forceQuit, app)
+        #expect(next(phone) == nil)
+        #expect(refusal(phone, app, .transferEnded).map(\.reason) == [.forceQuit])
     }
 
     @Test("LAUNCH-2: an app that is not barred is refused nothing for it")

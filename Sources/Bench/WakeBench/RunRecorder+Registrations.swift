@@ -73,9 +73,9 @@ extension AppRequest {
 }
 
 extension EventKind {
-    /// Whether a pending connection may have become a link by it, or a link have gone, or a subscription have come or gone.
-    var changesLinks: Bool {
+    /// Whether what its app is registered for may have changed by it: links, subscriptions and transfers come and go.
+    var changesRegistrations: Bool {
         self == .peripheralConnected || self == .peripheralDisconnected || self == .peripheralConnectionFailed
-            || self == .notificationStateChanged
+            || self == .notificationStateChanged || self == .transferEnded
     }
 }

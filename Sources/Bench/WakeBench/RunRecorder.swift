@@ -179,7 +179,7 @@ final class RunRecorder: BenchObserver {
             followed.add(decision, item, pid: hasProcess ? pids[Int(decision.app.number)] : 0)
             counts[Int(decision.verdict.rawValue)] += 1
             if decision.verdict.delivers, isReal(decision.app) { begin(decision) }
-            if decision.app != .none, decision.kind.changesLinks { restless.insert(Int(decision.app.number)) }
+            if decision.app != .none, decision.kind.changesRegistrations { restless.insert(Int(decision.app.number)) }
         }
         for action in output.actions {
             switch action {

@@ -139,7 +139,7 @@ package struct WakeQuestion {
 
     private func decisions(on event: WakeEvent, for app: AppID) -> [Decision] {
         var (event, asked) = (event, router)
-        // A task is handed over once: asked about is the next.
+        // A task is handed over once, and a transfer ends once: asked about is the next.
         if let next = asked.nextTry(after: event) { event = next }
         event.id = EventID(lastEvent + 1)
         event.parent = .none

@@ -22,11 +22,12 @@ public enum Source: UInt8, Worded, Sendable {
 }
 
 extension Source {
-    /// Whether what apps are registered for with it goes with a force quit, so that its events find nobody after it (LAUNCH-2).
+    /// Whether what apps are registered for with it goes with a force quit, so that its events find nobody after it (LAUNCH-2); of
+    /// transfers, what is under way (XFER-5).
     package var endsWithForceQuit: Bool {
         switch self {
-        case .bluetooth, .accessory, .audio, .voip: true
-        case .location, .push, .transfer, .task, .notification, .system: false
+        case .bluetooth, .accessory, .audio, .voip, .transfer: true
+        case .location, .push, .task, .notification, .system: false
         }
     }
 }

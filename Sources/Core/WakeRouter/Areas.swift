@@ -122,6 +122,12 @@ extension Router {
         }
     }
 
+    /// The event by which what is told only once would come next, whatever the time, after an earlier one of it: for who asks what
+    /// would become of it. Nil for any other event, and where nothing of it is to come.
+    package mutating func nextTry(after event: WakeEvent) -> WakeEvent? {
+        nextTask(after: event) ?? nextTransfer(after: event)
+    }
+
     /// Tells every area, in order. The calls are direct ones once this is inlined.
     @inline(__always)
     mutating func eachArea(_ tell: (any Area.Type, inout Router) -> Void) {

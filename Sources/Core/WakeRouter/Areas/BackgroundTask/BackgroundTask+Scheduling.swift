@@ -206,9 +206,9 @@ extension Router {
         return number
     }
 
-    /// The event by which the scheduler would try again what an earlier event tried, whatever the time; for who asks what would become
-    /// of it. Nil where the app does not wait to be run for it.
-    package mutating func nextTry(after event: WakeEvent) -> WakeEvent? {
+    /// The event by which the scheduler would try again what an earlier event tried, whatever the time. Nil where the app does not
+    /// wait to be run for it.
+    mutating func nextTask(after event: WakeEvent) -> WakeEvent? {
         guard let app = event.app, isInstalled(app),
             let item = areas.backgroundTask.apps[app].pending.first(where: {
                 $0.kind.event == event.kind && $0.identifier == event.subject

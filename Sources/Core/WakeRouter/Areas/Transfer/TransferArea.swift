@@ -42,11 +42,18 @@ extension TransferArea: Area {
         Int(interest.slot) <= TransferRequest.sessionsLimit
     }
 
+    /// The sessions of which something is under way: of the others nothing comes.
     static func registrations(of app: AppID, _ router: Router) -> [KeptRegistration] {
-        router.areas.transfer.apps[app].sessions.map {
+        router.areas.transfer.apps[app].sessions.filter { $0.tasks.contains(where: \.stage.isUnderWay) }.map {
             let via: Registration = $0.configuration.kind == .newsstand ? .newsstandDownload : .transferSession
             return KeptRegistration(via: via, subject: $0.identifier, since: $0.since)
         }
+    }
+
+    static func taker(of via: Registration, ending cause: Deed?, _ router: Router) -> Deed {
+        // After any other end transfers go on (XFER-1).
+        if let cause, cause == .lostToForceQuit || cause == .lostToUninstall { return cause }
+        return .lostWithProcess
     }
 
     static func window(_ constants: Constants) -> Instant.Span { constants.profile.areas.transfer.window }
