@@ -244,6 +244,20 @@ struct LossTests {
         }
     }
 
+    @Test("why of an app whose device rejects the pairing says what it refused, once")
+    func rejectedPairing() throws {
+        let secured = "properties: [notify], security: encrypted"
+        let device = ServedBench.belt.replacing("properties: [notify]", with: secured)
+            .replacing("gatt:", with: "pairing: reject\ngatt:")
+        try run(Self.day(restores: true), device: device) { program, _ in
+            let why = try program.run("why", "pulse", "--run", "out").output
+            let waits = "\n  waits    for belt (connection since T+00:00:00)\n  refused  at T+00:00:0"
+            #expect(why.contains(waits), "\(why)")
+            #expect(why.contains(": belt rejects pairing: subscribe 2A37 fails: Encryption is insufficient.\n"))
+            #expect(why.components(separatedBy: "\n  refused ").count == 2, "\(why)")
+        }
+    }
+
     @Test("why and can-wake take the words of each other's answers and of the run's lists", arguments: [true, false])
     func words(restores: Bool) throws {
         try run(Self.day(restores: restores, then: restores ? Self.swiped : "")) { program, _ in

@@ -230,8 +230,15 @@ struct ServeTests {
         #expect(object?["ok"] as? Bool == false)
         let lost = (object?["answers"] as? [[String: Any]])?.first?["lost"] as? [[String: Any]]
         #expect(lost?.map { $0["by"] as? String } == ["lost-to-force-quit"])
+        let named = ["can-wake", "heart", "characteristic-notified", "-p", "one"]
+        let state = bench.program.folder.appending(path: "state").path
+        let environment = ["WAKEBENCH_STATE": state, "WAKEBENCH_SOCKET": bench.socket]
+        let running = try bench.program.run(Program.path, named, environment: environment)
+        #expect(running.code == 7, "\(running.errors)")
+        #expect(running.output == answer.output)
         // A run folder is asked by the same means.
         #expect(try bench("phone", "shutdown", "one").code == 0)
+        #expect(try bench.program.run(Program.path, named, environment: environment).output == answer.output)
         let later = try bench("can-wake", "heart", "characteristic-notified", "--run", "state/phones/one/run")
         #expect(later.code == 7, "\(later.errors)")
         #expect(later.output == answer.output)

@@ -99,6 +99,40 @@ struct WholeFolderTests {
         }
     }
 
+    private static let small = """
+        scenario: small
+        apps: [{scripted: com.example.pulse, name: pulse}]
+        steps: [{at: 0, launch: pulse}]
+        until: 1m
+
+        """
+
+    @Test("A folder without a run, and that of a suite, are refused with 3 whatever is asked")
+    func noRun() throws {
+        try inFolder { program in
+            for name in ["a", "b"] { try program.write("suite/\(name).yaml", Self.small) }
+            #expect(try program.run("run", "suite", "--out", "runs", "-q").code == 0)
+            for words in Self.questions {
+                let absent = try program.run(Program.path, words + ["absent"])
+                expectRefusal(absent, code: 3, says: "absent/decisions.ndjson: not there")
+                let suite = try program.run(Program.path, words + ["runs"])
+                expectRefusal(suite, code: 3, says: "runs: the folder of a suite of 2 runs")
+            }
+        }
+    }
+
+    @Test("What needs the journal of a run says that it kept none, and how it would")
+    func noJournal() throws {
+        try inFolder { program in
+            try program.write("small.yaml", Self.small)
+            #expect(try program.run("run", "small.yaml", "--no-journal", "--out", "out", "-q").code == 0)
+            for words in Self.questions.prefix(4) {
+                let answer = try program.run(Program.path, words + ["out"])
+                expectRefusal(answer, code: 4, says: "out: the run kept no journal", "without --no-journal")
+            }
+        }
+    }
+
     @Test("It holds each file that was played, those of one name apart, and none that is a scenario to be found")
     func holds() throws {
         try inFolder { program in

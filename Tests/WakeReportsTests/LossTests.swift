@@ -184,6 +184,20 @@ struct LossTests {
         #expect(text.contains("\n  try      Monitor a region or significant changes: "), "\(text)")
     }
 
+    @Test("SYS-2: an app that was uninstalled was so, and not ended by the system")
+    func uninstalled() throws {
+        let why = try why(ended: .system, lost: lost(.connection, belt, to: .lostToUninstall))
+        var log = why.log
+        log.acts = [Act(event: EventID(9), at: second(5), word: "uninstall", app: app)]
+        let text = Why(log, app: app).explanation()
+        let headline = "\(app)  was uninstalled, at T+00:00:05; no event for it came by T+01:00:00\n"
+        #expect(text.hasPrefix(headline), "\(text)")
+        let gone = "at T+00:00:05: gone with the app, which was uninstalled   [SYS-2, "
+        #expect(text.contains("\n  lost     its connection to \(belt), \(gone)"), "\(text)")
+        log.acts[0].app = "com.acme.other"
+        #expect(Why(log, app: app).explanation().hasPrefix("\(app)  was ended by the system, at T+00:00:05 (x-1); "))
+    }
+
     @Test("A loss is read back from the log as it was written")
     func log() throws {
         let entry = lost(.pendingConnect, belt, to: .lostToRadio)

@@ -32,7 +32,13 @@ struct JournalReplay {
             recovery = try journal.recover()
             if reachingBack { recovery.snapshot = try journal.readFirstSnapshot() }
         } catch {
-            throw CommandFailure(error)
+            guard case .missing = error.kind else { throw CommandFailure(error) }
+            throw CommandFailure(
+                .wrongState,
+                in: folder,
+                "the run kept no journal, which holds what is asked about",
+                hint: "play it again without --no-journal"
+            )
         }
         for name in recovery.names { _ = names.intern(name) }
         profile = recovery.meta.profile

@@ -251,6 +251,12 @@ package struct Note: LogLine, Hashable, Sendable {
         self.at = at
     }
 
+    /// Whether a note says what a device refuses for want of a pairing.
+    static func isOfPairing(_ text: String, with device: String) -> Bool {
+        text.hasPrefix("\(device) rejects pairing: ")
+            || text.hasPrefix("pairing with \(device) does not authenticate the link: ")
+    }
+
     /// How the note of a lock begins that an app held when it was frozen.
     package static let frozenWith = "frozen with "
 

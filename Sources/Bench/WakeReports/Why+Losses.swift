@@ -63,7 +63,8 @@ extension Why {
     func losses(of source: String?) -> [Loss] {
         var losses: [Loss] = []
         for entry in lostEntries() where source == nil || Self.source(of: entry) == source {
-            let went = entry.deed != .unregistered
+            // What the app gave up, or what went with the app itself, went with no process.
+            let went = entry.deed != .unregistered && entry.deed != .lostToUninstall
             let exit = went ? log.exits.last { $0.app == app && $0.at == entry.at } : nil
             let loss = Loss(entries: [entry], exit: exit)
             if let last = losses.last, last.first.deed == entry.deed, last.first.at == entry.at,

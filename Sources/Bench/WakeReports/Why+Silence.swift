@@ -30,6 +30,9 @@ extension Why {
         if move.to == .notRunning {
             let since = decisions.isEmpty ? "no event for it came by \(end)" : "no event for it came since"
             let exit = endedSince ?? log.exits.last { $0.app == app }
+            if let at = uninstalled, at >= exit?.at ?? .zero {
+                return "\(app)  was uninstalled, at \(LogTime.shortText(at)); \(since)"
+            }
             guard let exit else { return "\(app)  does not run since \(LogTime.shortText(move.at)); \(since)" }
             return "\(app)  \(exit.words), at \(LogTime.shortText(exit.at)) (x-\(exit.number)); \(since)"
         }
@@ -41,6 +44,14 @@ extension Why {
             ? "\(app)  registered for nothing: \(state), and no event by \(end) was for it"
             : "\(app)  waits: \(state), and no event for it came by \(end)"
     }
+
+    /// When the user last uninstalled the app; nil when that never happened.
+    private var uninstalled: Instant? {
+        let findings = log.findings
+        return log.acts.last { $0.app == app && $0.word == Self.uninstallWord && findings[$0.event] == nil }?.at
+    }
+
+    private static let uninstallWord = Act.word(.uninstall(.none))?.word
 
     /// Whether what is known beside decisions has a reason or a rule: what the app has lost, the bar of a force quit, or what lifted
     /// it, and for what the app was ended.
@@ -132,7 +143,19 @@ extension Why {
             guard lastMove?.to == .notRunning else { return [] }
             return ["  waits    for nothing: the system keeps no registration of it"]
         }
-        return entry.kept.map(wait)
+        return entry.kept.flatMap { kept in
+            [wait(kept)] + refusals(kept).map { "  refused  at \(LogTime.shortText($0.at)): \($0.text)" }
+        }
+    }
+
+    /// What the device of a link has refused over it for want of a pairing: the first of each that is the same.
+    func refusals(_ kept: RegistrationEntry.Kept) -> [Note] {
+        guard kept.via == Registration.connection.word else { return [] }
+        var told: Set<String> = []
+        return log.notes.filter { note in
+            note.app == app && note.at >= kept.since && Note.isOfPairing(note.text, with: kept.subject)
+                && told.insert(note.text).inserted
+        }
     }
 
     func wait(_ kept: RegistrationEntry.Kept) -> String {

@@ -75,6 +75,7 @@ enum LogCommand {
         for option in ["--app", "--cursor", "--follow"] where arguments.has(option) {
             throw CommandFailure(.usage, "--check-determinism and \(option) exclude each other", hint: "give one")
         }
+        try RunPlace.require(path)
         let check = try DeterminismCheck(run: RunFolder(of: path), appFolders: RunCommand.defaultAppFolders)
         return try tell(check, of: path, json: arguments.has("--json"))
     }

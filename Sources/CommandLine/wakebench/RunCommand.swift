@@ -135,6 +135,7 @@ enum RunCommand {
                 hint: "give --apps or --json beside it, or nothing"
             )
         }
+        try RunPlace.require(folder)
         let check = try DeterminismCheck(
             run: RunFolder(of: folder),
             appFolders: arguments.all("--apps") + defaultAppFolders,

@@ -53,6 +53,13 @@ enum RunPlace {
 
     private static let remedy = "play one with 'wakebench run SCENARIO.yaml', or name the folder of a run"
 
+    /// Refuses a folder that has no run.
+    static func require(_ folder: String) throws(CommandFailure) {
+        do throws(ReportError) { _ = try RunLog.header(folder: folder) } catch {
+            throw error.kind == .missing ? missing(error, folder) : CommandFailure(.invalidFile, error)
+        }
+    }
+
     /// Why there is no log in a folder: a suite's has one for each of its runs.
     static func missing(_ error: ReportError, _ folder: String) -> CommandFailure {
         let suite = FileManager.default.contents(atPath: "\(folder)/\(SuiteResults.name)").flatMap {

@@ -16,6 +16,7 @@ enum TaskCommand {
         let arguments = try Arguments(words, options: options)
         guard arguments.rest.count <= 1 else { throw CommandFailure(.usage, "one APP expected", hint: "see --help") }
         let folder = try RunPlace.folder(arguments)
+        try RunPlace.require(folder)
         var bundle: String?
         if let app = arguments.rest.first { bundle = try WhyCommand.app(app, in: try WhyCommand.read(folder), folder) }
         let question = try TaskQuestion(

@@ -50,6 +50,8 @@ package struct WhyPage: Encodable, Sendable {
         var subject: String
         var since: String
         var outOfRangeSince: String?
+        /// What the device has refused for want of a pairing, for people.
+        var refused: [String]
     }
 
     /// What the app was registered for, and is no more.
@@ -198,7 +200,8 @@ extension Why {
             via: kept.via,
             subject: kept.subject,
             since: LogTime.text(kept.since),
-            outOfRangeSince: awaySince(kept.subject).map { LogTime.text($0) }
+            outOfRangeSince: awaySince(kept.subject).map { LogTime.text($0) },
+            refused: refusals(kept).map(\.text)
         )
     }
 }

@@ -6,7 +6,7 @@ import WakeReports
 /// The verbs about apps of a running phone.
 enum LiveAppVerbs {
     static let all: [WakebenchProgram.Verb] =
-        [install, list] + user + [terminate, debug, state, wait, canWake] + others
+        [install, list] + user + [terminate, debug, state, wait, canWakeVerb] + others
 
     private static let install = LiveVerb.ask(
         "app install",
@@ -89,11 +89,14 @@ enum LiveAppVerbs {
         return .done
     }
 
-    private static let canWake = LiveVerb.ask(
+    private static let canWakeVerb = LiveVerb.ask(
         "app can-wake",
         "APP [EVENT] [SUBJECT...]",
         "say whether an app of the running phone would wake if an event that it has had came again now; exit code 7 if not"
-    ) { call throws(CommandFailure) in
+    ) { call throws(CommandFailure) in try canWake(call) }
+
+    /// Asks the phone that the command line names, and says what it answers.
+    static func canWake(_ call: LiveCall) throws(CommandFailure) -> ExitCode {
         let words = call.arguments.rest.dropFirst().joined(separator: " ")
         var members: LiveCall.Members = [.init("app", call.arguments.rest[0])]
         if !words.isEmpty { members.append(.init("event", words)) }
