@@ -57,8 +57,8 @@ package struct WakeQuestion {
     /// What would become of the latest events of a choice for apps, if they came again now.
     ///
     /// - Parameters:
-    ///   - words: which events, as ``WakeReports/Why/Question/init(_:among:in:)`` reads them; of a reason or a rule those that would be
-    ///     answered with it.
+    ///   - words: which events, as ``EventChoice/init(_:among:)`` reads them; the number of one; or a reason or a rule, for those that
+    ///     would be answered with it.
     ///   - apps: bundle identifiers.
     ///   - log: the run's logs, as far as they have come.
     ///   - place: what the run is called in messages.
@@ -71,7 +71,7 @@ package struct WakeQuestion {
         _ place: String
     ) throws(CommandFailure) -> Answer {
         let question = try Why.Question(words, among: known, in: log)
-        let choice = question.events
+        let choice = question.choice
         var answer = Answer(
             text: "",
             page: CanWakePage([], about: choice, in: log.folder, of: apps),
@@ -163,8 +163,8 @@ extension EventID {
 }
 
 extension Why.Question {
-    /// Reads what a command line asks for: a reason, a rule, an event by its number, or events as
-    /// ``WakeReports/EventChoice/init(_:among:)`` reads them.
+    /// Reads what a command line asks for: a reason, a rule, an event by its number, or events as ``EventChoice/init(_:among:)``
+    /// reads them.
     ///
     /// - Parameters:
     ///   - known: the kinds and subjects that there were.
@@ -192,7 +192,7 @@ extension Why.Question {
     }
 
     /// The events that it is about; of a reason or a rule any.
-    fileprivate var events: EventChoice {
+    fileprivate var choice: EventChoice {
         if case .events(let choice) = self { choice } else { EventChoice() }
     }
 }

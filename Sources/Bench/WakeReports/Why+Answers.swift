@@ -33,6 +33,7 @@ extension Why {
 
     /// Whether a question is about what is said of an event that is only asked about.
     package func isAnswered(_ record: DecisionRecord, with question: Question) -> Bool {
+        if case .events = question { return true }
         let answered = answered(record)
         return switch question {
         case .reason(let reason): answered.reason == reason || answered.lost.contains { $0.reason == reason }

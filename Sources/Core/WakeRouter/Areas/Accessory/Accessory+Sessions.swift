@@ -217,9 +217,10 @@ extension Router {
         for app in everyApp {
             for place in areas.accessory.apps[app].sessions.indices
             where areas.accessory.apps[app].sessions[place]?.accessory == event.connection {
-                let session = areas.accessory.apps[app].sessions[place]
                 // For the answer to its request the app waits in any case.
-                guard let session, session.phase == .open || session.phase == .over else { continue }
+                guard let session = areas.accessory.apps[app].sessions[place],
+                    session.phase == .open || session.phase == .over
+                else { continue }
                 tellLost(session, of: app, by: event)
                 areas.accessory.apps[app].sessions[place] = nil
                 dropWaiting(of: app, slot: place + 1, source: .accessory)

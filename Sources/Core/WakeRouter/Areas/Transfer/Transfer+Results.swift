@@ -64,15 +64,21 @@ extension Router {
     /// The event of the next transfer of a session, after an earlier one: its own goes on, or another's. Nil where none does that
     /// could have such an event.
     func nextTransfer(after event: WakeEvent) -> WakeEvent? {
-        guard let app = event.app, isInstalled(app), event.transfer != 0,
+        guard event.kind.source == .transfer, let app = event.app, isInstalled(app), event.transfer != 0,
             let session = areas.transfer.apps[app].sessions.first(where: { $0.identifier == event.subject })
         else { return nil }
         let asks = event.kind == .transferChallenged
         let tasks = session.tasks.filter { asks ? $0.stage == .running : $0.stage.isUnderWay }
         guard let task = tasks.first(where: { $0.transfer == event.transfer }) ?? tasks.first else { return nil }
         guard event.kind != .transferEnded else {
-            let subject = event.subject
-            return .transferEnded(task.transfer, of: app, task: task.number, subject, .finished, origin: event.origin)
+            return WakeEvent.transferEnded(
+                task.transfer,
+                of: app,
+                task: task.number,
+                event.subject,
+                .finished,
+                origin: event.origin
+            )
         }
         var next = event
         (next.local, next.manager) = (task.transfer, task.number)
