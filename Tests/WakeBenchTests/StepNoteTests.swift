@@ -218,7 +218,6 @@ struct StepNoteTests {
 
     private static let uses = ", uses: [{device: belt, characteristic: 2A37}]"
     private static let lost = "heart lost its connection to belt, at T+00:00:10"
-    private static let ended = "terminate: heart, cause: memory"
 
     @Test(
         "BTC-8, BTC-10, SYS-2: what took a link is said where a value reaches nobody, and not what came later",
@@ -226,8 +225,11 @@ struct StepNoteTests {
             (["phone: reboot"], "gone when the phone went off, BTC-8"),
             (["phone: shut-down"], "gone when the phone went off, BTC-8"),
             (["uninstall: heart"], "gone with the app, which was uninstalled, SYS-2"),
-            ([ended, "bluetooth: off", "bluetooth: on"], "gone when Bluetooth went off, BTC-10"),
-            ([ended, "force-quit: heart"], "gone with the force quit, LAUNCH-2"),
+            (
+                ["terminate: heart, cause: memory", "bluetooth: off", "bluetooth: on"],
+                "gone when Bluetooth went off, BTC-10"
+            ),
+            (["terminate: heart, cause: memory", "force-quit: heart"], "gone with the force quit, LAUNCH-2"),
         ]
     )
     func whatTookTheLink(befalls: [String], words: String) throws {

@@ -114,7 +114,9 @@ extension Why {
             // What an app gives up is told where nothing else of its source is left, or was lost later: a scan that ended once the
             // link was there is no loss.
             guard let source = Self.source(of: entry), !sources.contains(source) else { return false }
-            return !entries[(place + 1)...].contains { Self.source(of: $0) == source }
+            return !entries[(place + 1)...].contains { later in
+                Self.source(of: later) == source && later.via != Registration.subscription.word
+            }
         }.map(\.element)
     }
 
