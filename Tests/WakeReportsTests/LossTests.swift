@@ -129,6 +129,8 @@ struct LossTests {
         let words = "its connection to \(belt), at T+00:00:05: given up by the app itself   [BT-1, documented]"
         #expect(text.contains("\n  lost     \(words)\n"), "\(text)")
         #expect(!text.contains("its scan"), "\(text)")
+        let own = lost(.subscription, "\(belt)/2A37", to: .unregistered)
+        #expect(try why(kept: [], lost: entries[1], own).explanation().contains("\n  lost     \(words)\n"))
         let other = RegistrationEntry.Kept(via: "scan", subject: "180F", since: second(6))
         #expect(try !why(kept: [other], lost: entries[0], entries[1]).explanation().contains("  lost "))
     }

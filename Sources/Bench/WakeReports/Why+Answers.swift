@@ -24,9 +24,10 @@ extension Why {
         // Of an app that had registered, what took that is more than that nobody has.
         answered.decisive =
             answered.lost.last { $0.isAbout(record.subject) } ?? answered.lost.last { $0.isAbout(nil) }
+        let device = record.subject.prefix { $0 != "/" }
         answered.waits = (log.registrations[app]?.kept ?? []).filter { kept in
-            Registration(word: kept.via)?.source.word == record.source && !kept.subject.isEmpty
-                && kept.subject.prefix { $0 != "/" } == record.subject.prefix { $0 != "/" }
+            guard Registration(word: kept.via)?.source.word == record.source else { return false }
+            return !kept.subject.isEmpty && kept.subject.prefix { $0 != "/" } == device
         }
         return answered
     }
