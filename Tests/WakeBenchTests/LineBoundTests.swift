@@ -107,6 +107,26 @@ struct LineBoundTests {
         }
     }
 
+    @Test("Of what an app has lost the latest are kept for steps that reach nobody, and they outlive a snapshot")
+    func losses() throws {
+        try inFolder { path in
+            let recorder = recorder(try OutcomeLog(creating: path))
+            let subjects = (0..<70).map { names.intern("device-\($0)") }
+            var output = RouterOutput()
+            output.actions = subjects.map { .lost(AppID(0), .connection, subject: $0, .lostToForceQuit, .none) }
+            recorder.observe(InboxItem(input: .timeReached), output, at: .zero)
+            #expect(recorder.loss(of: 0, [.connection], subjects[0]) == nil)
+            let last = "lost its connection to device-69, at T+00:00:00: gone with the force quit, LAUNCH-2"
+            #expect(recorder.loss(of: 0, [.connection], subjects[69]) == last)
+            var coder = SnapshotCoder()
+            try recorder.code(with: &coder)
+            let other = self.recorder(try OutcomeLog(creating: path + ".other"))
+            var reading = SnapshotCoder(reading: coder.bytes)
+            try other.code(with: &reading)
+            #expect(other.loss(of: 0, [.connection], subjects[69]) == last)
+        }
+    }
+
     @Test("A wake has room for so many callbacks")
     func callbacks() {
         var open = OpenOutcomes()
