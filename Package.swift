@@ -484,6 +484,7 @@ let package = Package(
         testProgram("HoppingApp", uses: ["CoreBluetooth", "UIKit"], settings: phone),
         testProgram("LocationApp", uses: ["CoreLocation"]),
         testProgram("CallApp", uses: ["UIKit", "WakeDevices"]),
+        testProgram("DefaultsProgram", uses: ["os"]),
         testProgram("KeepingApp", uses: ["UIKit"], settings: phone),
         testProgram("MemoApp", uses: ["UIKit", "AVFoundation"], settings: phone),
         testProgram("PushApp", uses: ["AVFoundation", "CallKit", "PushKit", "UIKit"], settings: phone),
@@ -606,8 +607,8 @@ let package = Package(
         tests(
             "SDKTests",
             uses: [
-                "BluetoothApp", "ChildProcess", "Downloads", "Fences", "HeartRate", "LocationApp", "Messenger",
-                "MessengerService",
+                "BluetoothApp", "ChildProcess", "DefaultsProgram", "Downloads", "Fences", "HeartRate", "LocationApp",
+                "Messenger", "MessengerService",
                 "PushApp",
                 "Reminders",
                 "SceneApp", "ThermometerPeripheral",

@@ -8,6 +8,7 @@
 // Swift's half, in WakeFoundation.
 extern void wake_defaults_open(void);
 extern void wake_defaults_set(const void *key, const void *value, const void *suite);
+extern bool wake_defaults_is_own(const void *suite);
 
 // Of CoreFoundation, inside Foundation.
 extern const void *const kCFPreferencesCurrentApplication __attribute__((weak));
@@ -24,6 +25,13 @@ __attribute__((constructor)) static void open_defaults(void) {
     is_kept = true;
 }
 
+// The suite that has the name of the app's own domain is that domain: both have one file, and Foundation removes and replaces the
+// domain by this name.
+static const void *domain(const void *application) {
+    if (!is_kept || application == kCFPreferencesCurrentApplication) return application;
+    return wake_defaults_is_own(application) ? kCFPreferencesCurrentApplication : application;
+}
+
 void wake_defaults_put(const void *key, const void *value, const void *suite) {
     typedef void (*setter)(const void *, const void *, const void *);
     setter next = (setter)dlsym(RTLD_NEXT, "CFPreferencesSetAppValue");
@@ -31,13 +39,31 @@ void wake_defaults_put(const void *key, const void *value, const void *suite) {
     next(key, value, suite == NULL ? kCFPreferencesCurrentApplication : suite);
 }
 
-// UserDefaults sets and removes every value by this. Foundation calls its own through the table that the dynamic linker fills, where
-// one of the executable comes first. Weak, so that an executable with Foundation inside can still be linked.
+// UserDefaults sets and removes every value by this, and reads by the two below. Foundation calls its own through the table that the
+// dynamic linker fills, where one of the executable comes first. Weak, so that an executable with Foundation inside can still be linked.
 __attribute__((weak)) void CFPreferencesSetAppValue(const void *key, const void *value, const void *application) {
-    const void *suite = application == kCFPreferencesCurrentApplication ? NULL : application;
+    const void *place = domain(application);
+    const void *suite = place == kCFPreferencesCurrentApplication ? NULL : place;
     if (is_kept) {
         wake_defaults_set(key, value, suite);
     } else {
         wake_defaults_put(key, value, suite);
     }
+}
+
+// A value.
+__attribute__((weak)) const void *CFPreferencesCopyAppValue(const void *key, const void *application) {
+    typedef const void *(*getter)(const void *, const void *);
+    // Looked for once: reading is frequent. Threads that do it at once find the same.
+    static getter next = NULL;
+    if (next == NULL) next = (getter)dlsym(RTLD_NEXT, "CFPreferencesCopyAppValue");
+    return next == NULL ? NULL : next(key, domain(application));
+}
+
+// All values of a domain, which are those that Foundation removes with it.
+__attribute__((weak)) const void *CFPreferencesCopyMultiple(
+    const void *keys, const void *application, const void *user, const void *host) {
+    typedef const void *(*lister)(const void *, const void *, const void *, const void *);
+    lister next = (lister)dlsym(RTLD_NEXT, "CFPreferencesCopyMultiple");
+    return next == NULL ? NULL : next(keys, domain(application), user, host);
 }

@@ -42,6 +42,15 @@ private enum KeptDefaults {
         }
     }
 
+    /// Whether a suite has the name of the app's own domain.
+    static func isOwn(_ suite: UnsafeRawPointer) -> Bool { unsafe text(suite) == own }
+
+    /// What Foundation names the file of the app's own domain by.
+    private static let own: String = {
+        let identifier = Bundle.main.bundleIdentifier ?? ""
+        return identifier.isEmpty ? ProcessInfo.processInfo.processName : identifier
+    }()
+
     private static func text(_ string: UnsafeRawPointer) -> String {
         unsafe Unmanaged<NSString>.fromOpaque(string).takeUnretainedValue().description
     }
@@ -56,3 +65,7 @@ func openDefaults() { KeptDefaults.open() }
 func setDefault(_ key: UnsafeRawPointer, _ value: UnsafeRawPointer?, _ suite: UnsafeRawPointer?) {
     unsafe KeptDefaults.set(key, value, suite)
 }
+
+/// Asked of each suite that is read or set.
+@_cdecl("wake_defaults_is_own")
+func isOwnDomain(_ suite: UnsafeRawPointer) -> Bool { unsafe KeptDefaults.isOwn(suite) }

@@ -1,0 +1,77 @@
+import ChildProcess
+import Foundation
+import Testing
+
+/// What processes of one app, one after the other or at once, find and leave in UserDefaults.
+@Suite("UserDefaults of an app's processes")
+struct KeptDefaultsTests {
+    /// The app's folder, with a bundle where it has an identifier.
+    private final class App {
+        let home = FileManager.default.temporaryDirectory.appending(path: "wakebench-defaults-\(UUID())")
+        private let program: String
+
+        init(_ identifier: String? = nil) throws {
+            let built = AppProcess.repository.appending(path: ".build/debug/DefaultsProgram").path
+            let bundle = home.appending(path: "Program.app")
+            try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
+            guard let identifier else {
+                program = built
+                return
+            }
+            program = bundle.appending(path: "Program").path
+            try link(built, to: program)
+            let list = ["CFBundleIdentifier": identifier, "CFBundleExecutable": "Program"]
+            let bytes = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+            try bytes.write(to: bundle.appending(path: "Info.plist"))
+        }
+
+        deinit { try? FileManager.default.removeItem(at: home) }
+
+        /// The file that values are written down in.
+        var log: URL { home.appending(path: ".config/wakebench-defaults") }
+
+        /// Starts a process; its outputs are to be read to the end.
+        func start(_ words: [String]) throws -> (process: ChildProcess, outputs: [Pipe]) {
+            let process = ChildProcess(program, words)
+            process.environment["HOME"] = home.path
+            process.environment["XDG_CONFIG_HOME"] = nil
+            // No bench is asked for anything.
+            process.environment["WAKEBENCH_SOCKET"] = "9"
+            let outputs = [Pipe(), Pipe()]
+            process.standardOutput = .pipe(outputs[0])
+            process.standardError = .pipe(outputs[1])
+            try process.run()
+            return (process, outputs)
+        }
+
+        /// What a process prints that does what the words say, and what it complains of.
+        func run(_ words: [String]) throws -> (lines: [String], errors: [String]) {
+            let (process, outputs) = try start(words)
+            let found = try outputs.map { output in
+                String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+                    .split(separator: "\n").map(String.init)
+            }
+            process.waitUntilExit()
+            return (found[0], found[1])
+        }
+    }
+
+    @Test(
+        "A domain that is removed or replaced by its name stays so, whether or not its values were synchronized",
+        arguments: [nil, "com.example.defaults", "group.com.example"]
+    )
+    func domains(identifier: String?) throws {
+        let isGroup = identifier?.hasPrefix("group.") == true
+        let app = try App(isGroup ? nil : identifier)
+        let name = identifier ?? "DefaultsProgram"
+        func lines(_ words: String...) throws -> [String] {
+            let run = try app.run((isGroup ? ["suite", name] : []) + words)
+            #expect(run.errors == [])
+            return run.lines
+        }
+        _ = try lines("set", "1", "a", "synchronize", "set", "2", "b", "die")
+        #expect(try lines("set", "3", "c", "list", "remove-domain", name, "list") == ["keys abc", "keys "])
+        #expect(try lines("list", "set", "4", "d", "set-domain", "e", "5", name, "die") == ["keys "])
+        #expect(try lines("list", "suite", name, "get", "e") == ["keys e", "5"])
+    }
+}
