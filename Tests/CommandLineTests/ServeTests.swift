@@ -171,6 +171,25 @@ struct ServeTests {
         #expect(try !bench.program.read("state/phones/one/run/outcomes.ndjson").contains("\"wake.exit/1\""))
     }
 
+    @Test("What an app keeps stays when it is updated, and is gone when it was uninstalled, also over kill -9")
+    func uninstalled() throws {
+        let bench = try ServedBench()
+        #expect(try bench("phone", "create", "one").code == 0)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        try bench.program.makeBundle(script: "echo kept > Documents/kept; mkdir .config; echo 1 > .config/defaults")
+        let home = "state/phones/one/run/apps/com.acme.heart"
+        #expect(try bench("app", "install", "Heart.app").code == 0)
+        #expect(try bench("app", "launch", "com.acme.heart").code == 0)
+        #expect(try bench("app", "wait", "com.acme.heart", "not-running").code == 0)
+        #expect(try bench("app", "install", "Heart.app").code == 0)
+        #expect(try bench.program.read(home + "/Documents/kept") == "kept\n")
+        #expect(try bench("app", "uninstall", "com.acme.heart").code == 0)
+        try bench.killAndServeAgain()
+        #expect(try bench("app", "install", "Heart.app").code == 0)
+        #expect(bench.program.exists(home + "/Documents"))
+        for file in ["Documents/kept", ".config"] { #expect(!bench.program.exists(home + "/" + file)) }
+    }
+
     @Test("Commands that cannot be carried out say why with their own exit codes")
     func refusals() throws {
         let bench = try ServedBench()

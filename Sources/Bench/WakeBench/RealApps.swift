@@ -138,7 +138,24 @@ final class RealApps {
                 expected: "a service extension that has a folder of its own"
             )
         }
+        bundles[position] = bundle
         host.replaceProgram(of: AppID(UInt32(position)), by: bundle.executable, extension: other)
+    }
+
+    /// An app that had been uninstalled is about to be installed again: nothing of what it and its service extension kept is
+    /// there. A bench that is killed before the installation is accepted leaves an app that is uninstalled, without files.
+    ///
+    /// - Throws: ``CommandFailure`` when the old folders cannot be removed, or new ones cannot be made.
+    func replaceUninstalled(by bundle: AppBundle, at position: Int) throws(CommandFailure) {
+        guard let before = bundles[position], let folder else { return }
+        for gone in [before, bundle] {
+            try folder.removeHome(of: gone.identifier)
+            if let other = gone.serviceExtension { try folder.removeHome(of: other.identifier) }
+        }
+        _ = try folder.makeHome(of: bundle.identifier)
+        do throws(BundleError) { try replace(bundle, at: position) } catch {
+            throw CommandFailure(.invalidFile, error)
+        }
     }
 
     /// What every app finds in its environment: little of the bench's own, each WAKEBENCH_APP_NAME as NAME, and what

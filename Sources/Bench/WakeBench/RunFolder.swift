@@ -227,6 +227,13 @@ package struct RunFolder: Sendable {
         return try makeFolder(["apps", bundle])
     }
 
+    /// Removes the folder that an app had for its own, with all in it; one that is not there is none to remove.
+    ///
+    /// - Throws: ``CommandFailure`` with exit code 12 when the system refuses.
+    func removeHome(of bundle: String) throws(CommandFailure) {
+        try PhoneFolder.remove(try makeFolder(["apps"]) + "/" + bundle)
+    }
+
     /// Makes a folder below the run's, and those above it; what is there is left as it is.
     ///
     /// - Parameter parts: the names on the way to it.

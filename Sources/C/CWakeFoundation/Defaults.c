@@ -39,8 +39,9 @@ void wake_defaults_put(const void *key, const void *value, const void *suite) {
     next(key, value, suite == NULL ? kCFPreferencesCurrentApplication : suite);
 }
 
-// UserDefaults sets and removes every value by this, and reads by the two below. Foundation calls its own through the table that the
-// dynamic linker fills, where one of the executable comes first. Weak, so that an executable with Foundation inside can still be linked.
+// UserDefaults sets and removes every value by this, and reads by the two below. Foundation calls its own through the table that
+// the dynamic linker fills, where one of the executable comes first. Weak, so that an executable with Foundation inside can still be
+// linked.
 __attribute__((weak)) void CFPreferencesSetAppValue(const void *key, const void *value, const void *application) {
     const void *place = domain(application);
     const void *suite = place == kCFPreferencesCurrentApplication ? NULL : place;

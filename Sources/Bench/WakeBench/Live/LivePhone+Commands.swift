@@ -124,7 +124,8 @@ extension LivePhone {
 
     // MARK: Apps that join
 
-    /// An entry of `apps`: a new app, another version of one that is there, or one that had been uninstalled.
+    /// An entry of `apps`: a new app, another version of one that is there, or one that had been uninstalled, which finds
+    /// nothing of what it kept.
     private func install(_ entry: JSONValue) throws(CommandFailure) -> Run.LiveDeed {
         guard let path = entry["bundle"]?.string else { return .install(try join(entry)) }
         let bundle: AppBundle
@@ -136,9 +137,7 @@ extension LivePhone {
         if run.bench.router.isInstalled(AppID(UInt32(known))) {
             return .step(.install(app: known, bundle: bundle.path))
         }
-        do throws(BundleError) { try run.processes?.replace(bundle, at: known) } catch {
-            throw CommandFailure(.invalidFile, error)
-        }
+        try run.processes?.replaceUninstalled(by: bundle, at: known)
         return .install(known..<known + 1)
     }
 
