@@ -83,6 +83,11 @@ struct ProgramNeedsTests {
         #expect(KeptState.notes(on: Data((library + others).utf8)) == [])
         // A program that has Foundation in it has all of its symbols.
         #expect(KeptState.notes(on: Data(cookies.utf8)) == [])
+        #expect(
+            KeptState.notes(on: Data(("CFPreferencesSetAppValue" + cookies).utf8)) == [
+                "it has Foundation linked into it (--static-swift-stdlib): what it sets in UserDefaults is kept by synchronize() alone"
+            ]
+        )
     }
 
     @Test("Each module of the SDK is known to be here, and none of them as missing")

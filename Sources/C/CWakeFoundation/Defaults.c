@@ -7,6 +7,7 @@
 
 // Swift's half, in WakeFoundation.
 extern void wake_defaults_open(void);
+extern void wake_defaults_pass(void);
 extern void wake_defaults_set(const void *key, const void *value, const void *suite);
 extern bool wake_defaults_is_own(const void *suite);
 
@@ -14,16 +15,6 @@ extern bool wake_defaults_is_own(const void *suite);
 extern const void *const kCFPreferencesCurrentApplication __attribute__((weak));
 
 static bool is_kept = false;
-
-// Before any code of the app: what its processes set before is there from the first read.
-__attribute__((constructor)) static void open_defaults(void) {
-    // The descriptor that a bench left; for other programs the variable is a path.
-    const char *text = getenv("WAKEBENCH_SOCKET");
-    char *end = NULL;
-    if (text == NULL || strtol(text, &end, 10) <= 2 || *end != '\0') return;
-    wake_defaults_open();
-    is_kept = true;
-}
 
 // The suite that has the name of the app's own domain is that domain: both have one file, and Foundation removes and replaces the
 // domain by this name.
@@ -39,10 +30,7 @@ void wake_defaults_put(const void *key, const void *value, const void *suite) {
     next(key, value, suite == NULL ? kCFPreferencesCurrentApplication : suite);
 }
 
-// UserDefaults sets and removes every value by this, and reads by the two below. Foundation calls its own through the table that
-// the dynamic linker fills, where one of the executable comes first. Weak, so that an executable with Foundation inside can still be
-// linked.
-__attribute__((weak)) void CFPreferencesSetAppValue(const void *key, const void *value, const void *application) {
+static void set_value(const void *key, const void *value, const void *application) {
     const void *place = domain(application);
     const void *suite = place == kCFPreferencesCurrentApplication ? NULL : place;
     if (is_kept) {
@@ -51,6 +39,11 @@ __attribute__((weak)) void CFPreferencesSetAppValue(const void *key, const void 
         wake_defaults_put(key, value, suite);
     }
 }
+
+// UserDefaults sets and removes every value by this, and reads by the two below. Foundation calls its own through the table that
+// the dynamic linker fills, where one of the executable comes first. Weak, so that an executable with Foundation inside can be
+// linked: in that its own counts.
+__attribute__((weak, alias("set_value"))) void CFPreferencesSetAppValue(const void *, const void *, const void *);
 
 // A value.
 __attribute__((weak)) const void *CFPreferencesCopyAppValue(const void *key, const void *application) {
@@ -67,4 +60,19 @@ __attribute__((weak)) const void *CFPreferencesCopyMultiple(
     typedef const void *(*lister)(const void *, const void *, const void *, const void *);
     lister next = (lister)dlsym(RTLD_NEXT, "CFPreferencesCopyMultiple");
     return next == NULL ? NULL : next(keys, domain(application), user, host);
+}
+
+// Before any code of the app: what its processes set before is there from the first read.
+__attribute__((constructor)) static void open_defaults(void) {
+    // The descriptor that a bench left; for other programs the variable is a path.
+    const char *text = getenv("WAKEBENCH_SOCKET");
+    char *end = NULL;
+    if (text == NULL || strtol(text, &end, 10) <= 2 || *end != '\0') return;
+    // What Foundation calls.
+    if (dlsym(RTLD_DEFAULT, "CFPreferencesSetAppValue") != (void *)set_value) {
+        wake_defaults_pass();
+        return;
+    }
+    wake_defaults_open();
+    is_kept = true;
 }

@@ -60,6 +60,15 @@ private enum KeptDefaults {
 @_cdecl("wake_defaults_open")
 func openDefaults() { KeptDefaults.open() }
 
+/// Called before the app's own code where Foundation is in the program, and calls nothing of this.
+@_cdecl("wake_defaults_pass")
+func passDefaults() {
+    complain(
+        "UserDefaults: what this program sets is kept by synchronize() alone, as Foundation is linked into it; "
+            + "build it without --static-swift-stdlib"
+    )
+}
+
 /// Called in place of Foundation's own.
 @_cdecl("wake_defaults_set")
 func setDefault(_ key: UnsafeRawPointer, _ value: UnsafeRawPointer?, _ suite: UnsafeRawPointer?) {

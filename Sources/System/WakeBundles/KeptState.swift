@@ -17,9 +17,14 @@ enum KeptState {
         }
     }()
 
-    /// A sentence for each that a binary uses; none for one that has Foundation in it, with all of its symbols.
+    private static let noteOnStatic =
+        "it has Foundation linked into it (--static-swift-stdlib): what it sets in UserDefaults is kept by synchronize() alone"
+
+    /// A sentence for each that a binary uses. One that has Foundation in it has all of its symbols, so nothing but that is said.
     static func notes(on program: Data) -> [String] {
-        guard program.range(of: Data("libFoundation".utf8)) != nil else { return [] }
+        guard program.range(of: Data("libFoundation".utf8)) != nil else {
+            return program.range(of: Data("CFPreferencesSetAppValue".utf8)) == nil ? [] : [noteOnStatic]
+        }
         return rows.filter { row in row.symbols.contains { program.range(of: $0) != nil } }.map(\.note)
     }
 }
