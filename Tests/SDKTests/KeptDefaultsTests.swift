@@ -30,6 +30,9 @@ struct KeptDefaultsTests {
         /// The file that values are written down in.
         var log: URL { home.appending(path: ".config/wakebench-defaults") }
 
+        /// The bytes of it.
+        var size: Int { get throws { try Data(contentsOf: log).count } }
+
         /// Starts a process; its outputs are to be read to the end.
         func start(_ words: [String]) throws -> (process: ChildProcess, outputs: [Pipe]) {
             let process = ChildProcess(program, words)
@@ -73,5 +76,21 @@ struct KeptDefaultsTests {
         #expect(try lines("set", "3", "c", "list", "remove-domain", name, "list") == ["keys abc", "keys "])
         #expect(try lines("list", "set", "4", "d", "set-domain", "e", "5", name, "die") == ["keys "])
         #expect(try lines("list", "suite", name, "get", "e") == ["keys e", "5"])
+    }
+
+    @Test("Nothing is lost where two processes write down anew at once what was set")
+    func writtenAnewAtOnce() throws {
+        let app = try App()
+        _ = try app.run(["set", "1", "a"])
+        let file = try FileHandle(forReadingFrom: app.log)
+        try #require(flock(file.fileDescriptor, LOCK_SH) == 0)
+        // The fifth value that takes the place of one is worth it, and waits for the lock.
+        let started = try ["b", "c"].map { try app.start(["pad", $0, "5", "count", $0, "100", "die"]) }
+        let end = Date(timeIntervalSinceNow: 60)
+        while try app.size < 10 * 80_000, Date() < end { usleep(1000) }
+        #expect(flock(file.fileDescriptor, LOCK_UN) == 0)
+        for (process, _) in started { process.waitUntilExit() }
+        #expect(try app.size < 10 * 80_000)
+        #expect(try app.run(["counted", "b", "100", "counted", "c", "100", "get", "a"]).lines == ["100", "100", "1"])
     }
 }

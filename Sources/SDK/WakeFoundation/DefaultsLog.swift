@@ -90,32 +90,25 @@ struct DefaultsLog {
         try append(line)
         length += line.count + 2
         note(line, as: name)
-        if length > Self.smallest, length > Self.growth * live { try writeAnew() }
+        if isToBeWrittenAnew { try writeAnew() }
     }
 
+    private var isToBeWrittenAnew: Bool { length > Self.smallest && length > Self.growth * live }
+
     private func append(_ line: [UInt8]) throws(Failure) {
-        let file = try openToAppend()
+        let file = try open(O_WRONLY | O_APPEND | O_CREAT, lock: LOCK_SH)
         defer { close(file) }
         // A line that another process did not finish must not become part of this one.
         try write([UInt8(ascii: "\n")] + line + [UInt8(ascii: "\n")], to: file)
-    }
-
-    /// The file that the path leads to, also where another process has just put a new one in its place.
-    private func openToAppend() throws(Failure) -> Int32 {
-        while true {
-            let file = try open(O_WRONLY | O_APPEND | O_CREAT, lock: LOCK_SH)
-            var status = stat()
-            if unsafe fstat(file, &status) != 0 || status.st_nlink > 0 { return file }
-            close(file)
-        }
     }
 
     /// Puts a file of the latest lines alone in the place of the present one.
     private mutating func writeAnew() throws(Failure) {
         let old = try open(O_RDONLY, lock: LOCK_EX)
         defer { close(old) }
-        // Other processes may have set values, too.
+        // Other processes may have set values, too, or have written it anew meanwhile.
         try read(old)
+        guard isToBeWrittenAnew else { return }
         let new = path + ".new"
         let file = unsafe Glibc.open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw failure(new) }
@@ -126,16 +119,21 @@ struct DefaultsLog {
         length = live
     }
 
+    /// Opens and locks the file that the path leads to, also where another process puts a new one in its place meanwhile.
     private func open(_ flags: Int32, lock: Int32) throws(Failure) -> Int32 {
-        let file = unsafe Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw failure(path) }
-        while flock(file, lock) != 0 {
-            guard errno == EINTR else {
-                defer { close(file) }
-                throw failure(path)
+        while true {
+            let file = unsafe Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard file >= 0 else { throw failure(path) }
+            while flock(file, lock) != 0 {
+                guard errno == EINTR else {
+                    defer { close(file) }
+                    throw failure(path)
+                }
             }
+            var status = stat()
+            if unsafe fstat(file, &status) != 0 || status.st_nlink > 0 { return file }
+            close(file)
         }
-        return file
     }
 
     private func write(_ bytes: [UInt8], to file: Int32) throws(Failure) {

@@ -4,14 +4,28 @@ import os
 /// Does with UserDefaults what its arguments say, one after the other, and prints what it reads.
 @main
 enum DefaultsProgram {
+    /// The characters of a large value: a few of them are worth writing what was set anew.
+    private static let padding = 60_000
+
     static func main() {
         var defaults = UserDefaults.standard
         var words = CommandLine.arguments.dropFirst()
         func next() -> String { words.popFirst() ?? "" }
+        func number() -> Int { Int(next()) ?? 0 }
         while let verb = words.popFirst() {
             switch verb {
             case "suite": defaults = UserDefaults(suiteName: next()) ?? .standard
             case "set": defaults.set(next(), forKey: next())
+            case "pad":
+                let key = next()
+                for _ in 0..<number() { defaults.set(String(repeating: "p", count: padding), forKey: key) }
+            case "count":
+                let key = next()
+                for value in 0..<number() { defaults.set("\(value)", forKey: "\(key)\(value)") }
+            case "counted":
+                let key = next()
+                let found = (0..<number()).filter { defaults.string(forKey: "\(key)\($0)") == "\($0)" }
+                say("\(found.count)")
             case "remove": defaults.removeObject(forKey: next())
             case "get": say(defaults.string(forKey: next()) ?? "none")
             // Of one letter: Foundation has keys of its own.
