@@ -5,6 +5,12 @@ import Testing
 /// What processes of one app, one after the other or at once, find and leave in UserDefaults.
 @Suite("UserDefaults of an app's processes")
 struct KeptDefaultsTests {
+    /// What a process prints, and what it complains of.
+    private struct Said: Equatable {
+        var lines: [String]
+        var errors: [String] = []
+    }
+
     /// The app's folder, with a bundle where it has an identifier.
     private final class App {
         let home = FileManager.default.temporaryDirectory.appending(path: "wakebench-defaults-\(UUID())")
@@ -47,15 +53,15 @@ struct KeptDefaultsTests {
             return (process, outputs)
         }
 
-        /// What a process prints that does what the words say, and what it complains of.
-        func run(_ words: [String]) throws -> (lines: [String], errors: [String]) {
+        /// What a process says that does what the words say.
+        func run(_ words: [String]) throws -> Said {
             let (process, outputs) = try start(words)
             let found = try outputs.map { output in
                 String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
                     .split(separator: "\n").map(String.init)
             }
             process.waitUntilExit()
-            return (found[0], found[1])
+            return Said(lines: found[0], errors: found[1])
         }
     }
 
@@ -92,5 +98,57 @@ struct KeptDefaultsTests {
         for (process, _) in started { process.waitUntilExit() }
         #expect(try app.size < 10 * 80_000)
         #expect(try app.run(["counted", "b", "100", "counted", "c", "100", "get", "a"]).lines == ["100", "100", "1"])
+    }
+
+    @Test("The format has a number: a file from before it is read, and one of another is refused and left as it is")
+    func formats() throws {
+        let app = try App()
+        _ = try app.run(["set", "1", "a"])
+        let head = "wake.defaults/1\n"
+        let text = try String(contentsOf: app.log, encoding: .utf8)
+        try #require(text.hasPrefix(head))
+        try Data(text.dropFirst(head.count).utf8).write(to: app.log)
+        #expect(try app.run(["get", "a", "set", "2", "b"]) == Said(lines: ["1"]))
+        #expect(try app.run(["get", "a", "get", "b"]) == Said(lines: ["1", "2"]))
+        let other = Data("wake.defaults/2\n\(text.dropFirst(head.count))".utf8)
+        let newer = try App()
+        try FileManager.default.createDirectory(
+            at: newer.log.deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
+        try other.write(to: newer.log)
+        let run = try newer.run(["get", "a", "set", "3", "c", "get", "c"])
+        #expect(run.lines == ["none", "3"])
+        let words =
+            "wakebench: UserDefaults: \(newer.log.path): it is wake.defaults/2, and this version reads wake.defaults/1 "
+            + "(remove it to begin anew); "
+        #expect(
+            run.errors == [
+                words + "what was set before may be lost",
+                words + "what is set ends with the process, without synchronize()",
+            ]
+        )
+        #expect(try Data(contentsOf: newer.log) == other)
+    }
+
+    @Test("A line that was cut off as it was written is passed over, and damaged ones are told of once")
+    func damage() throws {
+        let app = try App()
+        _ = try app.run(["set", "1", "a", "die"])
+        try append("\n5e1f YnBsaXN0", to: app)
+        #expect(try app.run(["get", "a", "set", "2", "b", "set", "3", "c"]) == Said(lines: ["1"]))
+        try append("\nno line of ours\n", to: app)
+        var words = "wakebench: UserDefaults: \(app.log.path): a line is damaged; what was set there may be lost"
+        #expect(try app.run(["get", "a", "get", "b", "get", "c"]) == Said(lines: ["1", "2", "3"], errors: [words]))
+        try append("\nnor this\n", to: app)
+        words = "wakebench: UserDefaults: \(app.log.path): 2 lines are damaged; what was set there may be lost"
+        #expect(try app.run(["set", "4", "d", "get", "d"]) == Said(lines: ["4"], errors: [words]))
+    }
+
+    private func append(_ text: String, to app: App) throws {
+        let file = try FileHandle(forWritingTo: app.log)
+        _ = try file.seekToEnd()
+        try file.write(contentsOf: Data(text.utf8))
+        try file.close()
     }
 }

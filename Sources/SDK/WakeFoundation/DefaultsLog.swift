@@ -3,9 +3,10 @@ import Glibc
 
 /// What an app's processes have set in UserDefaults, each value written down before the set returns.
 ///
-/// A file of lines that are only appended, one for each set: the sum of a binary property list in hexadecimal, a space, and the list
-/// in base64. It has `key`, `value` unless that was removed, and `suite` unless it is the app's own. A line that its process did not
-/// finish is passed over. Several processes may use the file at once. It outlives them, not the machine.
+/// A file of lines that are only appended: the format's number, which the oldest files do not have, and one for each set: the sum
+/// of a binary property list in hexadecimal, a space, and the list in base64. It has `key`, `value` unless that was removed, and
+/// `suite` unless it is the app's own. A line feed stands before and after each, so that one that its process did not finish is
+/// known, and passed over. Several processes may use the file at once. It outlives them, not the machine.
 struct DefaultsLog {
     /// What a value stands under.
     struct Name: Hashable {
@@ -19,13 +20,21 @@ struct DefaultsLog {
         var message: String
     }
 
-    private let path: String
+    let path: String
+    /// The lines that were written whole, and cannot be read any more.
+    private(set) var damaged = 0
+    /// Why nothing is written to a file of another format.
+    private var refusal: Failure?
     /// The latest line of each name.
     private var latest: [Name: [UInt8]] = [:]
     /// The bytes of those.
     private var live = 0
     /// The bytes of the file, as far as this process knows.
     private var length = 0
+
+    private static let format = "wake.defaults/1"
+    /// What formats begin with.
+    private static let formats = "wake.defaults/"
 
     /// The least size of a file that is worth writing anew.
     private static let smallest = 65_536
@@ -52,11 +61,27 @@ struct DefaultsLog {
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: false)
         let bytes: Data
         do { bytes = try handle.readToEnd() ?? Data() } catch { throw Failure(message: "\(path): \(error)") }
-        (latest, live, length) = ([:], 0, bytes.count)
-        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        try checkFormat(lines[0])
+        (latest, live, length, damaged) = ([:], 0, bytes.count, 0)
+        for (number, line) in lines.enumerated() where !line.isEmpty && !line.elementsEqual(Self.format.utf8) {
             let line = [UInt8](line)
-            if let (name, _) = Self.parsed(line) { note(line, as: name) }
+            if let (name, _) = Self.parsed(line) {
+                note(line, as: name)
+            } else if number + 1 < lines.count, lines[number + 1].isEmpty {
+                damaged += 1
+            }
         }
+    }
+
+    private mutating func checkFormat(_ line: Data) throws(Failure) {
+        guard line.starts(with: Self.formats.utf8), !line.elementsEqual(Self.format.utf8) else { return }
+        let found = String(decoding: line.prefix(32), as: UTF8.self)
+        let refusal = Failure(
+            message: "\(path): it is \(found), and this version reads \(Self.format) (remove it to begin anew)"
+        )
+        self.refusal = refusal
+        throw refusal
     }
 
     private mutating func note(_ line: [UInt8], as name: Name) {
@@ -96,11 +121,17 @@ struct DefaultsLog {
     private var isToBeWrittenAnew: Bool { length > Self.smallest && length > Self.growth * live }
 
     private func append(_ line: [UInt8]) throws(Failure) {
+        if let refusal { throw refusal }
         let file = try open(O_WRONLY | O_APPEND | O_CREAT, lock: LOCK_SH)
         defer { close(file) }
-        // A line that another process did not finish must not become part of this one.
-        try write([UInt8(ascii: "\n")] + line + [UInt8(ascii: "\n")], to: file)
+        // Two processes that begin the file at once both write its format: it is none of the values.
+        let begins = lseek(file, 0, SEEK_END) == 0 ? Self.head : []
+        try write(begins + Self.framed(line), to: file)
     }
+
+    private static let head = Array("\(format)\n".utf8)
+    /// A line that another process did not finish must not become part of this one.
+    private static func framed(_ line: [UInt8]) -> [UInt8] { [UInt8(ascii: "\n")] + line + [UInt8(ascii: "\n")] }
 
     /// Puts a file of the latest lines alone in the place of the present one.
     private mutating func writeAnew() throws(Failure) {
@@ -113,8 +144,7 @@ struct DefaultsLog {
         let file = unsafe Glibc.open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw failure(new) }
         defer { close(file) }
-        let line = UInt8(ascii: "\n")
-        try write(latest.values.flatMap { [line] + $0 + [line] }, to: file)
+        try write(latest.values.reduce(into: Self.head) { $0 += Self.framed($1) }, to: file)
         guard unsafe rename(new, path) == 0 else { throw failure(new) }
         length = live
     }

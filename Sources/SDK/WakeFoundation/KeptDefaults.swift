@@ -18,7 +18,14 @@ private enum KeptDefaults {
     /// Brings back what earlier processes of the app set.
     static func open() {
         do throws(DefaultsLog.Failure) {
-            let kept = try log.withLock { (log) throws(DefaultsLog.Failure) in try log.read() }
+            let kept = try log.withLock { (log) throws(DefaultsLog.Failure) in
+                let kept = try log.read()
+                if log.damaged > 0 {
+                    let lines = log.damaged == 1 ? "a line is damaged" : "\(log.damaged) lines are damaged"
+                    complain("UserDefaults: \(log.path): \(lines); what was set there may be lost")
+                }
+                return kept
+            }
             for (name, value) in kept {
                 let defaults = name.suite.map { UserDefaults(suiteName: $0) } ?? UserDefaults.standard
                 guard let value else {
@@ -27,7 +34,7 @@ private enum KeptDefaults {
                 }
                 defaults?.set(value, forKey: name.key)
             }
-        } catch { complain("UserDefaults: \(error.message); what was set before is not there") }
+        } catch { complain("UserDefaults: \(error.message); what was set before may be lost") }
     }
 
     /// Sets a value, or removes it, and writes that down. In one go, so that the file ends with what the process has.
