@@ -84,6 +84,23 @@ struct KeptDefaultsTests {
         #expect(try lines("list", "suite", name, "get", "e") == ["keys e", "5"])
     }
 
+    @Test("What is set and removed, of each kind and in each suite, is in Foundation's own files from the launch on")
+    func launch() throws {
+        let app = try App()
+        _ = try app.run(["set", "1", "a", "set", "2", "b", "remove", "a", "suite", "group.x", "set", "3", "a", "die"])
+        _ = try app.run(["set-kinds", "die"])
+        let kinds = ["true 0.1", "0.25 2 bytes", "[\"text\"]"]
+        #expect(try app.run(["get", "a", "get", "b", "kinds"]) == Said(lines: ["none", "2"] + kinds))
+        #expect(try app.run(["suite", "group.x", "list", "get", "a"]) == Said(lines: ["keys a", "3"]))
+        for (name, keys) in [
+            ("DefaultsProgram", ["b", "bool", "data", "date", "dictionary", "double"]), ("group.x", ["a"]),
+        ] {
+            let file = app.log.deletingLastPathComponent().appending(path: "\(name).plist")
+            let list = try unsafe PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil)
+            #expect((list as? [String: Any])?.keys.sorted() == keys)
+        }
+    }
+
     @Test("Nothing is lost where two processes write down anew at once what was set")
     func writtenAnewAtOnce() throws {
         let app = try App()

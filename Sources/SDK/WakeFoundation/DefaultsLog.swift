@@ -53,28 +53,32 @@ struct DefaultsLog {
         guard unsafe access(path, F_OK) == 0 else { return [] }
         let file = try open(O_RDONLY, lock: LOCK_SH)
         defer { close(file) }
-        try read(file)
-        return latest.values.compactMap(Self.parsed)
+        return Array(try read(file).values)
     }
 
-    private mutating func read(_ file: Int32) throws(Failure) {
+    /// - Returns: what it holds.
+    @discardableResult
+    private mutating func read(_ file: Int32) throws(Failure) -> [Name: (name: Name, value: Any?)] {
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: false)
         let bytes: Data
         do { bytes = try handle.readToEnd() ?? Data() } catch { throw Failure(message: "\(path): \(error)") }
-        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let lines = [UInt8](bytes).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         try checkFormat(lines[0])
         (latest, live, length, damaged) = ([:], 0, bytes.count, 0)
+        var values: [Name: (name: Name, value: Any?)] = [:]
         for (number, line) in lines.enumerated() where !line.isEmpty && !line.elementsEqual(Self.format.utf8) {
             let line = [UInt8](line)
-            if let (name, _) = Self.parsed(line) {
-                note(line, as: name)
+            if let found = Self.parsed(line) {
+                note(line, as: found.name)
+                values[found.name] = found
             } else if number + 1 < lines.count, lines[number + 1].isEmpty {
                 damaged += 1
             }
         }
+        return values
     }
 
-    private mutating func checkFormat(_ line: Data) throws(Failure) {
+    private mutating func checkFormat(_ line: ArraySlice<UInt8>) throws(Failure) {
         guard line.starts(with: Self.formats.utf8), !line.elementsEqual(Self.format.utf8) else { return }
         let found = String(decoding: line.prefix(32), as: UTF8.self)
         let refusal = Failure(

@@ -8,7 +8,7 @@ import WakeClient
 /// Foundation on Linux writes defaults in `synchronize()` alone, and over the old file in place.
 private enum KeptDefaults {
     private static let log: Mutex<DefaultsLog> = {
-        // Beside the files of Foundation, which goes by the environment here, and elsewhere by the user.
+        // Foundation goes by the environment here, and elsewhere by the user.
         let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
         let folder = home + "/.config"
         try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -26,16 +26,39 @@ private enum KeptDefaults {
                 }
                 return kept
             }
-            for (name, value) in kept {
-                let defaults = name.suite.map { UserDefaults(suiteName: $0) } ?? UserDefaults.standard
-                guard let value else {
-                    defaults?.removeObject(forKey: name.key)
-                    continue
-                }
-                defaults?.set(value, forKey: name.key)
-            }
+            for (suite, values) in Dictionary(grouping: kept, by: { $0.name.suite }) { bring(values, to: suite) }
+            // Anything that was read of them before is read anew.
+            if !kept.isEmpty { _ = UserDefaults.standard.synchronize() }
         } catch { complain("UserDefaults: \(error.message); what was set before may be lost") }
     }
+
+    /// Brings values to the file of their domain, where Foundation reads them: to set one after the other takes it time by the
+    /// square of their number.
+    private static func bring(_ values: [(name: DefaultsLog.Name, value: Any?)], to suite: String?) {
+        let file = URL(filePath: "\(folder)/\(suite ?? own).plist")
+        var domain: [String: Any] = [:]
+        if let bytes = try? Data(contentsOf: file),
+            let found = try? unsafe PropertyListSerialization.propertyList(from: bytes, format: nil)
+        {
+            domain = found as? [String: Any] ?? [:]
+        }
+        for (name, value) in values { domain[name.key] = value }
+        do {
+            let bytes = try PropertyListSerialization.data(fromPropertyList: domain, format: .binary, options: 0)
+            try bytes.write(to: file, options: .atomic)
+        } catch {
+            // There is no space, or no such folder.
+            let defaults = suite.map { UserDefaults(suiteName: $0) } ?? UserDefaults.standard
+            for (name, value) in values { defaults?.set(value, forKey: name.key) }
+        }
+    }
+
+    /// Where Foundation has the files of domains.
+    private static let folder: String = {
+        let environment = ProcessInfo.processInfo.environment
+        if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") { return folder }
+        return (environment["HOME"] ?? NSHomeDirectory()) + "/.config"
+    }()
 
     /// Sets a value, or removes it, and writes that down. In one go, so that the file ends with what the process has.
     static func set(_ key: UnsafeRawPointer, _ value: UnsafeRawPointer?, _ suite: UnsafeRawPointer?) {

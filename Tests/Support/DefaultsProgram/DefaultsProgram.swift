@@ -26,6 +26,18 @@ enum DefaultsProgram {
                 let key = next()
                 let found = (0..<number()).filter { defaults.string(forKey: "\(key)\($0)") == "\($0)" }
                 say("\(found.count)")
+            case "set-kinds":
+                defaults.set(true, forKey: "bool")
+                defaults.set(0.1, forKey: "double")
+                defaults.set(Date(timeIntervalSinceReferenceDate: 0.25), forKey: "date")
+                defaults.set(Data([0, 255]), forKey: "data")
+                defaults.set(["list": ["text"]], forKey: "dictionary")
+            case "kinds":
+                let date = defaults.object(forKey: "date") as? Date
+                let list = defaults.dictionary(forKey: "dictionary")?["list"] as? [String]
+                say("\(defaults.bool(forKey: "bool")) \(defaults.double(forKey: "double"))")
+                say("\(date?.timeIntervalSinceReferenceDate ?? 0) \(defaults.data(forKey: "data") ?? Data())")
+                say("\(list ?? [])")
             case "remove": defaults.removeObject(forKey: next())
             case "get": say(defaults.string(forKey: next()) ?? "none")
             // Of one letter: Foundation has keys of its own.
