@@ -101,6 +101,17 @@ struct KeptDefaultsTests {
         }
     }
 
+    @Test("Observers hear of each change, and of no set that changes nothing")
+    func observed() throws {
+        let app = try App()
+        let sets = ["set", "1", "a", "set", "1", "a", "set", "2", "a", "remove", "a", "remove", "a"]
+        #expect(try app.run(["observe"] + sets) == Said(lines: Array(repeating: "changed true", count: 4)))
+        #expect(
+            try app.run(["observe", "get", "o", "suite", "x", "set", "1", "a"])
+                == Said(lines: ["seen", "changed false"])
+        )
+    }
+
     @Test("Nothing is lost where two processes write down anew at once what was set")
     func writtenAnewAtOnce() throws {
         let app = try App()

@@ -13,6 +13,11 @@ extern bool wake_defaults_is_own(const void *suite);
 
 // Of CoreFoundation, inside Foundation.
 extern const void *const kCFPreferencesCurrentApplication __attribute__((weak));
+extern const void *const kCFPreferencesCurrentUser __attribute__((weak));
+extern const void *const kCFPreferencesAnyHost __attribute__((weak));
+extern const void *CFPreferencesCopyValue(const void *, const void *, const void *, const void *) __attribute__((weak));
+extern unsigned char CFEqual(const void *, const void *) __attribute__((weak));
+extern void CFRelease(const void *) __attribute__((weak));
 
 static bool is_kept = false;
 
@@ -23,11 +28,16 @@ static const void *domain(const void *application) {
     return wake_defaults_is_own(application) ? kCFPreferencesCurrentApplication : application;
 }
 
-void wake_defaults_put(const void *key, const void *value, const void *suite) {
+bool wake_defaults_put(const void *key, const void *value, const void *suite) {
     typedef void (*setter)(const void *, const void *, const void *);
     setter next = (setter)dlsym(RTLD_NEXT, "CFPreferencesSetAppValue");
-    if (next == NULL) return;
-    next(key, value, suite == NULL ? kCFPreferencesCurrentApplication : suite);
+    if (next == NULL) return false;
+    const void *place = suite == NULL ? kCFPreferencesCurrentApplication : suite;
+    const void *before = CFPreferencesCopyValue(key, place, kCFPreferencesCurrentUser, kCFPreferencesAnyHost);
+    bool is_same = before == NULL ? value == NULL : value != NULL && CFEqual(before, value);
+    if (before != NULL) CFRelease(before);
+    next(key, value, place);
+    return !is_same;
 }
 
 static void set_value(const void *key, const void *value, const void *application) {

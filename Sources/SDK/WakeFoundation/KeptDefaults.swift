@@ -60,16 +60,21 @@ private enum KeptDefaults {
         return (environment["HOME"] ?? NSHomeDirectory()) + "/.config"
     }()
 
-    /// Sets a value, or removes it, and writes that down. In one go, so that the file ends with what the process has.
+    /// Sets a value, or removes it, and writes that down, in one go, so that the file ends with what the process has. Observers
+    /// hear of a change after that; its object is the standard defaults, or an object of the suite.
     static func set(_ key: UnsafeRawPointer, _ value: UnsafeRawPointer?, _ suite: UnsafeRawPointer?) {
         let name = unsafe DefaultsLog.Name(suite: suite.map { unsafe text($0) }, key: text(key))
         let object = unsafe value.map { unsafe Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
-        log.withLock { log in
-            unsafe wake_defaults_put(key, value, suite)
+        let isChanged = log.withLock { (log) -> Bool in
+            let isChanged = unsafe wake_defaults_put(key, value, suite)
             do throws(DefaultsLog.Failure) { try log.append(object, as: name) } catch {
                 notDecided("UserDefaults: \(error.message); what is set ends with the process, without synchronize()")
             }
+            return isChanged
         }
+        guard isChanged else { return }
+        let defaults = name.suite.map { UserDefaults(suiteName: $0) } ?? UserDefaults.standard
+        NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: defaults)
     }
 
     /// Whether a suite has the name of the app's own domain.

@@ -38,6 +38,13 @@ enum DefaultsProgram {
                 say("\(defaults.bool(forKey: "bool")) \(defaults.double(forKey: "double"))")
                 say("\(date?.timeIntervalSinceReferenceDate ?? 0) \(defaults.data(forKey: "data") ?? Data())")
                 say("\(list ?? [])")
+            // What an observer sets itself is a change, too.
+            case "observe":
+                let name = UserDefaults.didChangeNotification
+                _ = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { note in
+                    Self.say("changed \((note.object as? UserDefaults) === UserDefaults.standard)")
+                    UserDefaults.standard.set("seen", forKey: "o")
+                }
             case "remove": defaults.removeObject(forKey: next())
             case "get": say(defaults.string(forKey: next()) ?? "none")
             // Of one letter: Foundation has keys of its own.
