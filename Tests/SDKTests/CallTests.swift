@@ -341,6 +341,42 @@ struct CallTests {
         #expect(domain == CXErrorDomainCallDirectoryManager)
     }
 
+    @Test("A refusal is found by pattern, by cast, and as an NSError with its domain, number and text")
+    func patterns() async {
+        do {
+            try await controller.request(CXTransaction(action: CXEndCallAction(call: UUID())))
+            Issue.record("there is no such call")
+        } catch CXErrorCodeRequestTransactionError.unknownCallUUID {} catch { Issue.record("\(error)") }
+        let error: any Error = CXErrorCodeNotificationServiceExtensionError(.missingNotificationFilteringEntitlement)
+        let bridged = error as NSError
+        #expect(bridged.domain == "com.apple.CallKit.error.notificationserviceextension")
+        #expect(bridged.code == 2)
+        #expect(bridged.localizedDescription == "The extension may not filter notifications.")
+        let other = NSError(domain: UNErrorDomain, code: 7)
+        #expect(UNError(_nsError: other).errorCode == 7)
+        #expect(UNError(.badgeInputInvalid, userInfo: [NSLocalizedDescriptionKey: "no"]).localizedDescription == "no")
+        let unscheduled: any Error = UNError(.notificationInvalidNoDate)
+        if case UNError.notificationInvalidNoDate = unscheduled {} else { Issue.record("no pattern") }
+    }
+
+    @Test("What was asked for and is not complete is pending, with its actions by class and call")
+    func pending() async throws {
+        let (call, other) = (UUID(), UUID())
+        for call in [call, other] { try await provider.reportNewIncomingCall(with: call, update: CXCallUpdate()) }
+        #expect(provider.pendingTransactions == [])
+        telephone.waits = true
+        let answer = CXAnswerCallAction(call: call)
+        #expect(await request(answer, CXSetMutedCallAction(call: call, muted: true)) == nil)
+        #expect(provider.pendingTransactions.map(\.actions.count) == [2])
+        #expect(provider.pendingCallActions(of: CXAnswerCallAction.self, withCall: call) == [answer])
+        #expect(provider.pendingCallActions(of: CXCallAction.self, withCall: call).count == 2)
+        #expect(provider.pendingCallActions(of: CXAnswerCallAction.self, withCall: other) == [])
+        answer.fulfill()
+        #expect(provider.pendingCallActions(of: CXAnswerCallAction.self, withCall: call) == [])
+        for action in provider.pendingCallActions(of: CXCallAction.self, withCall: call) { action.fail() }
+        #expect(provider.pendingTransactions == [])
+    }
+
     @Test("The newer reasons for which a call is not shown have Apple's numbers")
     func newerCodes() {
         let codes: [CXErrorCodeIncomingCallError.Code] = [

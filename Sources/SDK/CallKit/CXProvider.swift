@@ -28,6 +28,8 @@ open class CXProvider: NSObject, @unchecked Sendable {
     package var patience = CXAction.patience
     /// Tones that are being played, and those that wait for them.
     private var tones: [CXPlayDTMFCallAction] = []
+    /// Transactions that are not complete yet, and such as have been completed since another was asked for.
+    private var transactions: [CXTransaction] = []
     /// The phone has made the audio session active.
     private var hasSound = false
 
@@ -101,6 +103,16 @@ open class CXProvider: NSObject, @unchecked Sendable {
     /// Reports that both ends of a call that was made here can speak with each other.
     open func reportOutgoingCall(with UUID: UUID, connectedAt dateConnected: Date?) { Calls.connect(UUID) }
 
+    /// The transactions that are not complete, in the order in which they were asked for.
+    open var pendingTransactions: [CXTransaction] { lock.withLock { transactions.filter { !$0.isComplete } } }
+
+    /// The actions of a class, such as `CXAnswerCallAction.self`, that are not complete, and are about a call.
+    open func pendingCallActions(of callActionClass: AnyClass, withCall callUUID: UUID) -> [CXCallAction] {
+        pendingTransactions.flatMap(\.actions).compactMap { $0 as? CXCallAction }.filter {
+            !$0.isComplete && $0.callUUID == callUUID && $0.isKind(of: callActionClass)
+        }
+    }
+
     /// Ends all calls of the provider; it hears of nothing any more.
     open func invalidate() {
         lock.withLock { delegate = nil }
@@ -113,6 +125,10 @@ open class CXProvider: NSObject, @unchecked Sendable {
 extension CXProvider {
     /// Has the delegate carry out actions, in their order.
     func perform(_ transaction: CXTransaction) {
+        lock.withLock {
+            transactions.removeAll(where: \.isComplete)
+            transactions.append(transaction)
+        }
         later { delegate, provider in
             if delegate.provider(provider, execute: transaction) {
                 for action in transaction.actions { provider.begin(action) }

@@ -1,15 +1,16 @@
 import Foundation
+import WakeClient
 
 /// The domain of errors about notifications.
 public let UNErrorDomain = "UNErrorDomain"
 
 /// Why a notification could not be scheduled.
-public struct UNError: Error, Equatable, Sendable {
-    /// The domain of such errors.
-    public static let errorDomain = UNErrorDomain
-
+public struct UNError: DomainError {
     /// The reasons.
-    public enum Code: Int, Sendable {
+    public enum Code: Int, DomainErrorCode {
+        /// The errors that have them.
+        public typealias Failure = UNError
+
         /// The user does not want any.
         case notificationsNotAllowed = 1
         /// The trigger names no time that comes.
@@ -18,14 +19,31 @@ public struct UNError: Error, Equatable, Sendable {
         case notificationInvalidNoContent = 1_401
         /// The number on the icon is none.
         case badgeInputInvalid = 1_600
+
+        fileprivate var text: String {
+            switch self {
+            case .notificationsNotAllowed: "The user does not let the app notify him."
+            case .notificationInvalidNoDate: "The trigger names no time that comes."
+            case .notificationInvalidNoContent: "The notification has nothing to show, or more than the phone takes."
+            case .badgeInputInvalid: "The number on the icon is negative."
+            }
+        }
     }
 
-    /// The reason.
-    public let code: Code
+    /// The domain of such errors.
+    public static var errorDomain: String { UNErrorDomain }
+    /// What a number counts as that has no name.
+    public static var namelessCode: Code { .notificationsNotAllowed }
 
-    /// An error with a reason.
-    public init(_ code: Code) {
-        self.code = code
+    /// The number of the reason, also of one that ``Code`` has no name for.
+    public let errorCode: Int
+    /// What is wrong, in words.
+    public let errorText: String
+
+    /// An error with a number, which need not have a name; without words of its own it has those of the reason.
+    public init(errorCode: Int, errorText: String) {
+        self.errorCode = errorCode
+        self.errorText = errorText.isEmpty ? Code(rawValue: errorCode)?.text ?? "" : errorText
     }
 
     /// See ``Code/notificationsNotAllowed``.
@@ -36,19 +54,4 @@ public struct UNError: Error, Equatable, Sendable {
     public static var notificationInvalidNoContent: Code { .notificationInvalidNoContent }
     /// See ``Code/badgeInputInvalid``.
     public static var badgeInputInvalid: Code { .badgeInputInvalid }
-}
-
-extension UNError: CustomNSError, LocalizedError {
-    /// The number of the reason.
-    public var errorCode: Int { code.rawValue }
-
-    /// What is wrong, in words.
-    public var errorDescription: String? {
-        switch code {
-        case .notificationsNotAllowed: "The user does not let the app notify him."
-        case .notificationInvalidNoDate: "The trigger names no time that comes."
-        case .notificationInvalidNoContent: "The notification has nothing to show, or more than the phone takes."
-        case .badgeInputInvalid: "The number on the icon is negative."
-        }
-    }
 }

@@ -83,6 +83,21 @@ final class Dialer: NSObject, CXProviderDelegate, CXCallObserverDelegate {
     }
 }
 
+/// Answers what waits of a call, and ends it.
+func settle(_ call: UUID, _ provider: CXProvider, _ controller: CXCallController) async {
+    for action in provider.pendingCallActions(of: CXAnswerCallAction.self, withCall: call) { action.fulfill() }
+    guard provider.pendingTransactions.isEmpty else { return }
+    do {
+        try await controller.request(CXTransaction(action: CXEndCallAction(call: call)))
+    } catch CXErrorCodeRequestTransactionError.unknownCallUUID {
+        print("over")
+    } catch let error as CXErrorCodeNotificationServiceExtensionError {
+        print(error.code == .invalidClientProcess, CXErrorDomainNotificationServiceExtension)
+    } catch {
+        print(CXErrorCodeIncomingCallError(.unknown, userInfo: [NSLocalizedDescriptionKey: "other"]))
+    }
+}
+
 /// Why a call is not shown, in the app's own words.
 func word(for error: Error) -> String {
     guard let error = error as? CXErrorCodeIncomingCallError else { return "other" }
