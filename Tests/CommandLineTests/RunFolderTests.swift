@@ -108,7 +108,9 @@ struct RunFolderTests {
             #expect(try program.run(Program.path, words + ["--force"]).code == 0)
             let home = program.folder.appending(path: "out/apps/com.acme.heart").path
             let found = try FileManager.default.contentsOfDirectory(atPath: home).sorted()
-            #expect(found == [".cache", "Documents", "tmp"])
+            #expect(found == [".cache", "Documents", "Library", "tmp"])
+            let library = try FileManager.default.contentsOfDirectory(atPath: home + "/Library").sorted()
+            #expect(library == ["Caches", "Preferences"])
         }
     }
 

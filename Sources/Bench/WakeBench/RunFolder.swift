@@ -213,9 +213,11 @@ package struct RunFolder: Sendable {
         return unsafe String(cString: whole)
     }
 
-    /// What an app finds in its own folder when it is first launched: where Foundation has it keep documents and caches, and its
-    /// temporary files.
-    private static let foldersOfHome = ["Documents", ".cache", "tmp"]
+    /// What an app finds in its own folder when it is first launched: where Foundation has it keep documents and caches, its
+    /// temporary files, and what a phone has there and apps name by its path.
+    private static let foldersOfHome = [
+        ["Documents"], [".cache"], ["tmp"], ["Library", "Caches"], ["Library", "Preferences"],
+    ]
 
     /// Makes the folder that an app with a bundle identifier has for its own, with what is in it from the first; one that is there is
     /// left as it is.
@@ -223,7 +225,7 @@ package struct RunFolder: Sendable {
     /// - Returns: its path.
     /// - Throws: ``CommandFailure`` with exit code 12 when the system refuses, or a part of it is a link or another user's.
     func makeHome(of bundle: String) throws(CommandFailure) -> String {
-        for name in Self.foldersOfHome { _ = try makeFolder(["apps", bundle, name]) }
+        for names in Self.foldersOfHome { _ = try makeFolder(["apps", bundle] + names) }
         return try makeFolder(["apps", bundle])
     }
 

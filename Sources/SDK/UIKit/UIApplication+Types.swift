@@ -91,6 +91,14 @@ extension UIApplication {
     nonisolated public static let backgroundRefreshStatusDidChangeNotification = Notification.Name(
         "UIApplicationBackgroundRefreshStatusDidChangeNotification"
     )
+    /// Files under data protection can be read again; never posted here, where a lock does not keep from reading them.
+    nonisolated public static let protectedDataDidBecomeAvailableNotification = Notification.Name(
+        "UIApplicationProtectedDataDidBecomeAvailable"
+    )
+    /// Files under data protection cannot be read soon; never posted here.
+    nonisolated public static let protectedDataWillBecomeUnavailableNotification = Notification.Name(
+        "UIApplicationProtectedDataWillBecomeUnavailable"
+    )
     /// The shortest fetch interval, in seconds.
     nonisolated public static let backgroundFetchIntervalMinimum: TimeInterval = 0
     /// Never fetch.

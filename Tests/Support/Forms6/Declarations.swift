@@ -26,7 +26,18 @@ func word(_ state: CBPeripheralManagerState) -> String {
     }
 }
 
+/// Where state goes, and how it is protected.
+func protect(_ folder: URL) throws {
+    try NSURL(fileURLWithPath: folder.path).setResourceValue(URLFileProtection.complete, forKey: .fileProtectionKey)
+    let values = try folder.resourceValues(forKeys: [.fileProtectionKey])
+    if values.fileProtection == .completeUntilFirstUserAuthentication { print("until the first unlock") }
+}
+
 func checkDeclarations() {
+    let folders: [URL] = [.documentsDirectory, .cachesDirectory, .applicationSupportDirectory, .libraryDirectory]
+    precondition(folders.map(\.lastPathComponent).contains("Library"))
+    UserDefaults.standard.setValue(3, forKey: "pages")
+    precondition(UserDefaults.standard.value(forKey: "pages") as? Int == 3)
     let error = NSError(domain: "outside", code: 4)
     precondition(describe(CBUUID(string: "180D"), error) == "180D: \(error.description)")
     precondition(pause(2) == 4_000)

@@ -9,5 +9,10 @@ final class Lifecycle: UIResponder, UIApplicationDelegate {
         application.endBackgroundTask(task)
     }
 
+    static let lockings = [
+        UIApplication.protectedDataDidBecomeAvailableNotification,
+        UIApplication.protectedDataWillBecomeUnavailableNotification,
+    ]
+
     @MainActor static var model: String { UIDevice.current.model }
 }
