@@ -112,6 +112,29 @@ struct KeptDefaultsTests {
         )
     }
 
+    @Test("A value that could not be read back is refused with a line, and nothing else is lost with it")
+    func deep() throws {
+        let app = try App()
+        let run = try app.run(["set", "1", "a", "nest", "b", "600", "nest", "c", "100", "set", "2", "d", "die"])
+        let why = "b: nested too deeply to be read back; what is set may end with the process"
+        #expect(run == Said(lines: [], errors: ["wakebench: UserDefaults: \(why)"]))
+        #expect(try app.run(["list"]) == Said(lines: ["keys acd"]))
+    }
+
+    @Test("A file that has grown is written anew with the latest values, and kept as it is where it cannot be")
+    func writtenAnew() throws {
+        let app = try App()
+        _ = try app.run(["set", "1", "a", "pad", "b", "20", "remove", "a", "set", "2", "c", "die"])
+        #expect(try app.size < 6 * 80_000)
+        #expect(try app.run(["list", "get", "c"]) == Said(lines: ["keys bc", "2"]))
+        // A folder is in the way.
+        let new = URL(filePath: app.log.path + ".new")
+        try FileManager.default.createDirectory(at: new, withIntermediateDirectories: false)
+        #expect(try app.run(["pad", "b", "20", "set", "3", "c", "die"]) == Said(lines: []))
+        #expect(try app.size > 20 * 80_000)
+        #expect(try app.run(["list", "get", "c"]) == Said(lines: ["keys bc", "3"]))
+    }
+
     @Test("Nothing is lost where two processes write down anew at once what was set")
     func writtenAnewAtOnce() throws {
         let app = try App()
@@ -153,7 +176,7 @@ struct KeptDefaultsTests {
         #expect(
             run.errors == [
                 words + "what was set before may be lost",
-                words + "what is set ends with the process, without synchronize()",
+                words + "what is set may end with the process",
             ]
         )
         #expect(try Data(contentsOf: newer.log) == other)

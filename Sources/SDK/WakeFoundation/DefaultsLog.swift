@@ -31,6 +31,8 @@ struct DefaultsLog {
     private var live = 0
     /// The bytes of the file, as far as this process knows.
     private var length = 0
+    /// The size from which on the file is worth writing anew.
+    private var worthwhile = DefaultsLog.smallest
 
     private static let format = "wake.defaults/1"
     /// What formats begin with.
@@ -38,6 +40,8 @@ struct DefaultsLog {
 
     /// The least size of a file that is worth writing anew.
     private static let smallest = 65_536
+    /// From how many bytes on a list may be nested deeper than is read back, which about 500 levels are.
+    private static let deep = 1_024
     /// How many times larger than its latest lines a file may grow.
     private static let growth = 4
 
@@ -116,13 +120,18 @@ struct DefaultsLog {
             throw Failure(message: "\(name.key): no property list")
         }
         let line = Self.sum(bytes).utf8 + [UInt8(ascii: " ")] + bytes.base64EncodedData()
+        guard bytes.count < Self.deep || Self.parsed(line) != nil else {
+            throw Failure(message: "\(name.key): nested too deeply to be read back")
+        }
         try append(line)
         length += line.count + 2
         note(line, as: name)
-        if isToBeWrittenAnew { try writeAnew() }
+        guard isToBeWrittenAnew else { return }
+        // The value is written down in any case.
+        do throws(Failure) { try writeAnew() } catch { worthwhile = 2 * length }
     }
 
-    private var isToBeWrittenAnew: Bool { length > Self.smallest && length > Self.growth * live }
+    private var isToBeWrittenAnew: Bool { length > worthwhile && length > Self.growth * live }
 
     private func append(_ line: [UInt8]) throws(Failure) {
         if let refusal { throw refusal }
@@ -148,8 +157,13 @@ struct DefaultsLog {
         let file = unsafe Glibc.open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw failure(new) }
         defer { close(file) }
-        try write(latest.values.reduce(into: Self.head) { $0 += Self.framed($1) }, to: file)
-        guard unsafe rename(new, path) == 0 else { throw failure(new) }
+        do throws(Failure) {
+            try write(latest.values.reduce(into: Self.head) { $0 += Self.framed($1) }, to: file)
+            guard unsafe rename(new, path) == 0 else { throw failure(new) }
+        } catch {
+            unsafe unlink(new)
+            throw error
+        }
         length = live
     }
 

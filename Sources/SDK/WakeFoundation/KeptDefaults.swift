@@ -68,7 +68,7 @@ private enum KeptDefaults {
         let isChanged = log.withLock { (log) -> Bool in
             let isChanged = unsafe wake_defaults_put(key, value, suite)
             do throws(DefaultsLog.Failure) { try log.append(object, as: name) } catch {
-                notDecided("UserDefaults: \(error.message); what is set ends with the process, without synchronize()")
+                notDecided("UserDefaults: \(error.message); what is set may end with the process")
             }
             return isChanged
         }

@@ -19,6 +19,10 @@ enum DefaultsProgram {
             case "pad":
                 let key = next()
                 for _ in 0..<number() { defaults.set(String(repeating: "p", count: padding), forKey: key) }
+            case "nest":
+                let key = next()
+                let value = (0..<number()).reduce("leaf" as Any) { value, _ in ["in": value] as [String: Any] }
+                defaults.set(value, forKey: key)
             case "count":
                 let key = next()
                 for value in 0..<number() { defaults.set("\(value)", forKey: "\(key)\(value)") }
