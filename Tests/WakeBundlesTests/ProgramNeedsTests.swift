@@ -76,7 +76,7 @@ struct ProgramNeedsTests {
         #expect(
             KeptState.notes(on: Data((library + cookies + protects).utf8)) == [
                 "it protects files, which is not emulated: a locked phone reads them here, where on a phone that fails",
-                "it keeps cookies in HTTPCookieStorage, which forgets here, with the process, that they are Secure or HttpOnly",
+                "it keeps cookies in HTTPCookieStorage, which forgets here, with the process, those with Max-Age, and that others are Secure or HttpOnly",
             ]
         )
         let others = "$s20FoundationEssentials4DataV14WritingOptionsV6atomicAEvau\0"
