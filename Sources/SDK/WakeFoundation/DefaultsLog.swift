@@ -110,7 +110,7 @@ struct DefaultsLog {
 
     /// Writes a value down, or that there is none any more.
     ///
-    /// - Throws: ``Failure`` when it cannot be written; the value ends with the process then.
+    /// - Throws: ``Failure`` when it cannot be written, or could not be read back; the value ends with the process then.
     mutating func append(_ value: Any?, as name: Name) throws(Failure) {
         var list: [String: Any] = ["key": name.key]
         list["suite"] = name.suite

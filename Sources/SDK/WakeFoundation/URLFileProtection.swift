@@ -24,7 +24,7 @@ public struct URLFileProtection: RawRepresentable, Hashable, Sendable {
 
 extension URLResourceKey {
     /// The protection of a file, a ``URLFileProtection``. It can be set, and no file has it.
-    public static let fileProtectionKey = URLResourceKey(rawValue: "NSURLFileProtectionKey")
+    public static var fileProtectionKey: URLResourceKey { URLResourceKey(rawValue: "NSURLFileProtectionKey") }
 }
 
 extension URLResourceValues {
