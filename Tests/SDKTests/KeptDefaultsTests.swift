@@ -15,8 +15,10 @@ struct KeptDefaultsTests {
     private final class App {
         let home = FileManager.default.temporaryDirectory.appending(path: "wakebench-defaults-\(UUID())")
         private let program: String
+        private let groups: URL?
 
-        init(_ identifier: String? = nil) throws {
+        init(_ identifier: String? = nil, groups: URL? = nil) throws {
+            self.groups = groups
             let built = AppProcess.repository.appending(path: ".build/debug/DefaultsProgram").path
             let bundle = home.appending(path: "Program.app")
             try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
@@ -44,6 +46,7 @@ struct KeptDefaultsTests {
             let process = ChildProcess(program, words)
             process.environment["HOME"] = home.path
             process.environment["XDG_CONFIG_HOME"] = nil
+            process.environment["WAKEBENCH_GROUPS"] = groups?.path
             // No bench is asked for anything.
             process.environment["WAKEBENCH_SOCKET"] = "9"
             let outputs = [Pipe(), Pipe()]
@@ -99,6 +102,33 @@ struct KeptDefaultsTests {
             let list = try unsafe PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil)
             #expect((list as? [String: Any])?.keys.sorted() == keys)
         }
+    }
+
+    @Test("What one program of a group sets and removes others have, also those that run, and they share its folder")
+    func groups() throws {
+        let groups = FileManager.default.temporaryDirectory.appending(path: "wakebench-groups-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: groups) }
+        let (app, service) = (try App(groups: groups), try App(groups: groups))
+        let suite = ["suite", "group.x"]
+        _ = try app.run(suite + ["set", "1", "a", "set", "1", "b", "die"])
+        let (process, outputs) = try service.start(
+            suite + ["get", "a", "await", "a", "2", "get", "b", "set", "3", "c", "die"]
+        )
+        // It has read the first value: it would go on with that.
+        let first = outputs[0].fileHandleForReading.availableData
+        #expect(String(decoding: first, as: UTF8.self) == "1\n")
+        _ = try app.run(suite + ["remove", "b", "set", "2", "a", "die"])
+        let rest = try outputs[0].fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        #expect(String(decoding: rest, as: UTF8.self) == "2\nnone\n")
+        #expect(try app.run(suite + ["list", "get", "c"]) == Said(lines: ["keys ac", "3"]))
+        // What is no group's is each app's own.
+        _ = try app.run(["set", "4", "d", "suite", "x", "set", "4", "d", "die"])
+        #expect(try service.run(["get", "d", "suite", "x", "get", "d"]) == Said(lines: ["none", "none"]))
+        let folder = groups.appending(path: "group.y").path
+        #expect(try app.run(["container", "group.y", "container", "x"]) == Said(lines: [folder, "none"]))
+        #expect(FileManager.default.fileExists(atPath: folder))
+        #expect(try App().run(["container", "group.y"]) == Said(lines: ["none"]))
     }
 
     @Test("Observers hear of each change, and of no set that changes nothing")

@@ -33,6 +33,34 @@ struct KeptStateTests {
         #expect(log == folders + ["kept"] + folders + [kept])
     }
 
+    @Test("All apps of a run are given one place for the folders of app groups, in the run's own")
+    func groups() throws {
+        let bench = try BenchProgram()
+        for name in ["one", "two"] {
+            try bench.makeApp(
+                name,
+                "com.example.\(name)",
+                text: "#!/bin/sh\necho \(name) >> \"$WAKEBENCH_GROUPS/words\"\n",
+                modes: []
+            )
+        }
+        try bench.write(
+            """
+            scenario: groups
+            apps: [{bundle: one.app, name: one}, {bundle: two.app, name: two}]
+            steps:
+              - {at: 1s, launch: one}
+              - {at: 1m, launch: two}
+              - {at: 2m, note: the end}
+
+            """,
+            to: "scenario.yaml"
+        )
+        let run = try bench.run(["run", "scenario.yaml", "--apps", "apps", "--out", "out", "--quiet"])
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try bench.lines(of: "out/apps/groups/words") == ["one", "two"])
+    }
+
     @Test("app verify says which of an app's means are otherwise here than on a phone")
     func verified() throws {
         let bench = try BenchProgram()

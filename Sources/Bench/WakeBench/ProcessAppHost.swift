@@ -15,6 +15,8 @@ final class ProcessAppHost: AppHost {
         var executable: String
         /// The app's own folder for its data.
         var home: String
+        /// Where the folders of app groups are, which all apps share.
+        var groups: String
         /// Where its standard output and error go.
         var log: String
         /// The most bytes of them that are kept.
@@ -213,6 +215,7 @@ final class ProcessAppHost: AppHost {
         }
         // Foundation takes the folder of the user's account for the app's own where it is not told so by this name.
         for name in ["HOME", "CFFIXED_USER_HOME"] { variables.append("\(name)=\(bundle.home)") }
+        variables.append("WAKEBENCH_GROUPS=\(bundle.groups)")
         if !variables.contains(where: { $0.hasPrefix("TMPDIR=") }) { variables.append("TMPDIR=\(bundle.home)/tmp") }
         return AppProgram(
             path: bundle.executable,

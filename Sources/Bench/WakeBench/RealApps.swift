@@ -113,10 +113,12 @@ final class RealApps {
         in folder: RunFolder
     ) throws(CommandFailure) -> ProcessAppHost.Bundle {
         let home = try folder.makeHome(of: identifier)
+        let groups = try folder.makeFolder(["apps", "groups"])
         return ProcessAppHost.Bundle(
             identifier: identifier,
             executable: executable,
             home: RunFolder.absolute(home),
+            groups: RunFolder.absolute(groups),
             log: RunFolder.absolute(folder.path + "/" + RunFolder.log(of: identifier)),
             logLimit: logLimit
         )

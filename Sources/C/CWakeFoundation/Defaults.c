@@ -9,7 +9,7 @@
 extern void wake_defaults_open(void);
 extern void wake_defaults_pass(void);
 extern void wake_defaults_set(const void *key, const void *value, const void *suite);
-extern bool wake_defaults_is_own(const void *suite);
+extern bool wake_defaults_prepare(const void *suite);
 
 // Of CoreFoundation, inside Foundation.
 extern const void *const kCFPreferencesCurrentApplication __attribute__((weak));
@@ -20,12 +20,15 @@ extern unsigned char CFEqual(const void *, const void *) __attribute__((weak));
 extern void CFRelease(const void *) __attribute__((weak));
 
 static bool is_kept = false;
+static _Thread_local bool is_bringing = false;
+
+void wake_defaults_bring(bool begins) { is_bringing = begins; }
 
 // The suite that has the name of the app's own domain is that domain: both have one file, and Foundation removes and replaces the
 // domain by this name.
 static const void *domain(const void *application) {
-    if (!is_kept || application == kCFPreferencesCurrentApplication) return application;
-    return wake_defaults_is_own(application) ? kCFPreferencesCurrentApplication : application;
+    if (!is_kept || is_bringing || application == kCFPreferencesCurrentApplication) return application;
+    return wake_defaults_prepare(application) ? kCFPreferencesCurrentApplication : application;
 }
 
 bool wake_defaults_put(const void *key, const void *value, const void *suite) {
@@ -43,7 +46,7 @@ bool wake_defaults_put(const void *key, const void *value, const void *suite) {
 static void set_value(const void *key, const void *value, const void *application) {
     const void *place = domain(application);
     const void *suite = place == kCFPreferencesCurrentApplication ? NULL : place;
-    if (is_kept) {
+    if (is_kept && !is_bringing) {
         wake_defaults_set(key, value, suite);
     } else {
         wake_defaults_put(key, value, suite);

@@ -31,6 +31,8 @@ struct DefaultsLog {
     private var live = 0
     /// The bytes of the file, as far as this process knows.
     private var length = 0
+    /// Which file it is that has so many; 0 for none.
+    private var inode: UInt = 0
     /// The size from which on the file is worth writing anew.
     private var worthwhile = DefaultsLog.smallest
 
@@ -60,6 +62,15 @@ struct DefaultsLog {
         return Array(try read(file).values)
     }
 
+    /// What the file holds, where other processes have written to it since this one read it; nothing elsewhere.
+    ///
+    /// - Throws: ``Failure`` when there is a file that cannot be read.
+    mutating func readChanged() throws(Failure) -> [(name: Name, value: Any?)] {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return [] }
+        return status.st_ino == inode && Int(status.st_size) == length ? [] : try read()
+    }
+
     /// - Returns: what it holds.
     @discardableResult
     private mutating func read(_ file: Int32) throws(Failure) -> [Name: (name: Name, value: Any?)] {
@@ -68,6 +79,8 @@ struct DefaultsLog {
         do { bytes = try handle.readToEnd() ?? Data() } catch { throw Failure(message: "\(path): \(error)") }
         let lines = [UInt8](bytes).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         try checkFormat(lines[0])
+        var status = stat()
+        inode = unsafe fstat(file, &status) == 0 ? status.st_ino : 0
         (latest, live, length, damaged) = ([:], 0, bytes.count, 0)
         var values: [Name: (name: Name, value: Any?)] = [:]
         for (number, line) in lines.enumerated() where !line.isEmpty && !line.elementsEqual(Self.format.utf8) {
@@ -123,8 +136,7 @@ struct DefaultsLog {
         guard bytes.count < Self.deep || Self.parsed(line) != nil else {
             throw Failure(message: "\(name.key): nested too deeply to be read back")
         }
-        try append(line)
-        length += line.count + 2
+        length += try append(line)
         note(line, as: name)
         guard isToBeWrittenAnew else { return }
         // The value is written down in any case.
@@ -133,13 +145,16 @@ struct DefaultsLog {
 
     private var isToBeWrittenAnew: Bool { length > worthwhile && length > Self.growth * live }
 
-    private func append(_ line: [UInt8]) throws(Failure) {
+    /// - Returns: how many bytes were written.
+    private func append(_ line: [UInt8]) throws(Failure) -> Int {
         if let refusal { throw refusal }
         let file = try open(O_WRONLY | O_APPEND | O_CREAT, lock: LOCK_SH)
         defer { close(file) }
         // Two processes that begin the file at once both write its format: it is none of the values.
         let begins = lseek(file, 0, SEEK_END) == 0 ? Self.head : []
-        try write(begins + Self.framed(line), to: file)
+        let bytes = begins + Self.framed(line)
+        try write(bytes, to: file)
+        return bytes.count
     }
 
     private static let head = Array("\(format)\n".utf8)
@@ -164,7 +179,7 @@ struct DefaultsLog {
             unsafe unlink(new)
             throw error
         }
-        length = live
+        length = Self.head.count + live
     }
 
     /// Opens and locks the file that the path leads to, also where another process puts a new one in its place meanwhile.

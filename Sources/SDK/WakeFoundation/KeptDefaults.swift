@@ -7,22 +7,49 @@ import WakeClient
 ///
 /// Foundation on Linux writes defaults in `synchronize()` alone, and over the old file in place.
 private enum KeptDefaults {
-    private static let log: Mutex<DefaultsLog> = {
+    /// The app's own log, and those of groups that it has used.
+    private struct Logs {
+        var own: DefaultsLog
+        var groups: [String: DefaultsLog] = [:]
+
+        mutating func append(_ value: Any?, as name: DefaultsLog.Name) throws(DefaultsLog.Failure) {
+            guard let suite = name.suite, let folder = AppGroups.folder(of: suite) else {
+                return try own.append(value, as: name)
+            }
+            try groups[suite, default: Self.log(in: folder)].append(value, as: name)
+        }
+
+        /// What a group's log holds, where other processes have written to it since.
+        mutating func readChanged(
+            _ suite: String
+        ) throws(DefaultsLog.Failure) -> [(name: DefaultsLog.Name, value: Any?)] {
+            guard let folder = AppGroups.folder(of: suite) else { return [] }
+            return try groups[suite, default: Self.log(in: folder)].readChanged()
+        }
+
+        private static func log(in group: String) -> DefaultsLog {
+            let folder = group + "/Library/Preferences"
+            try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            return DefaultsLog(path: folder + "/wakebench-defaults")
+        }
+    }
+
+    private static let logs: Mutex<Logs> = {
         // Foundation goes by the environment here, and elsewhere by the user.
         let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
         let folder = home + "/.config"
         try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        return Mutex(DefaultsLog(path: folder + "/wakebench-defaults"))
+        return Mutex(Logs(own: DefaultsLog(path: folder + "/wakebench-defaults")))
     }()
 
     /// Brings back what earlier processes of the app set.
     static func open() {
         do throws(DefaultsLog.Failure) {
-            let kept = try log.withLock { (log) throws(DefaultsLog.Failure) in
-                let kept = try log.read()
-                if log.damaged > 0 {
-                    let lines = log.damaged == 1 ? "a line is damaged" : "\(log.damaged) lines are damaged"
-                    complain("UserDefaults: \(log.path): \(lines); what was set there may be lost")
+            let kept = try logs.withLock { (logs) throws(DefaultsLog.Failure) in
+                let kept = try logs.own.read()
+                if logs.own.damaged > 0 {
+                    let lines = logs.own.damaged == 1 ? "a line is damaged" : "\(logs.own.damaged) lines are damaged"
+                    complain("UserDefaults: \(logs.own.path): \(lines); what was set there may be lost")
                 }
                 return kept
             }
@@ -65,9 +92,9 @@ private enum KeptDefaults {
     static func set(_ key: UnsafeRawPointer, _ value: UnsafeRawPointer?, _ suite: UnsafeRawPointer?) {
         let name = unsafe DefaultsLog.Name(suite: suite.map { unsafe text($0) }, key: text(key))
         let object = unsafe value.map { unsafe Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
-        let isChanged = log.withLock { (log) -> Bool in
+        let isChanged = logs.withLock { (logs) -> Bool in
             let isChanged = unsafe wake_defaults_put(key, value, suite)
-            do throws(DefaultsLog.Failure) { try log.append(object, as: name) } catch {
+            do throws(DefaultsLog.Failure) { try logs.append(object, as: name) } catch {
                 notDecided("UserDefaults: \(error.message); what is set may end with the process")
             }
             return isChanged
@@ -77,8 +104,27 @@ private enum KeptDefaults {
         NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: defaults)
     }
 
-    /// Whether a suite has the name of the app's own domain.
-    static func isOwn(_ suite: UnsafeRawPointer) -> Bool { unsafe text(suite) == own }
+    /// A suite is about to be read or set: one of a group has what other processes set from now on.
+    ///
+    /// - Returns: whether it has the name of the app's own domain.
+    static func prepare(_ suite: UnsafeRawPointer) -> Bool {
+        let suite = unsafe text(suite)
+        guard suite != own else { return true }
+        if AppGroups.folder(of: suite) != nil { refresh(suite) }
+        return false
+    }
+
+    private static func refresh(_ group: String) {
+        logs.withLock { logs in
+            do throws(DefaultsLog.Failure) {
+                let values = try logs.readChanged(group)
+                guard !values.isEmpty, let defaults = UserDefaults(suiteName: group) else { return }
+                wake_defaults_bring(true)
+                for (name, value) in values { defaults.set(value, forKey: name.key) }
+                wake_defaults_bring(false)
+            } catch { notDecided("UserDefaults: \(error.message); what others set in \(group) may be lost") }
+        }
+    }
 
     /// What Foundation names the file of the app's own domain by.
     private static let own: String = {
@@ -111,5 +157,5 @@ func setDefault(_ key: UnsafeRawPointer, _ value: UnsafeRawPointer?, _ suite: Un
 }
 
 /// Asked of each suite that is read or set.
-@_cdecl("wake_defaults_is_own")
-func isOwnDomain(_ suite: UnsafeRawPointer) -> Bool { unsafe KeptDefaults.isOwn(suite) }
+@_cdecl("wake_defaults_prepare")
+func prepareDefaults(_ suite: UnsafeRawPointer) -> Bool { unsafe KeptDefaults.prepare(suite) }

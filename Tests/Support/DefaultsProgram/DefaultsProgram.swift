@@ -6,6 +6,8 @@ import os
 enum DefaultsProgram {
     /// The characters of a large value: a few of them are worth writing what was set anew.
     private static let padding = 60_000
+    /// The most milliseconds that a value is waited for.
+    private static let patience = 60_000
 
     static func main() {
         var defaults = UserDefaults.standard
@@ -51,6 +53,17 @@ enum DefaultsProgram {
                 }
             case "remove": defaults.removeObject(forKey: next())
             case "get": say(defaults.string(forKey: next()) ?? "none")
+            // Until another process has set it.
+            case "await":
+                let (key, value) = (next(), next())
+                var left = patience
+                while left > 0, defaults.string(forKey: key) != value {
+                    usleep(1_000)
+                    left -= 1
+                }
+                say(defaults.string(forKey: key) ?? "none")
+            case "container":
+                say(FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: next())?.path ?? "none")
             // Of one letter: Foundation has keys of its own.
             case "list":
                 let keys = defaults.dictionaryRepresentation().keys.filter { $0.count == 1 }
