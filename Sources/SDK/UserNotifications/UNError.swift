@@ -22,7 +22,7 @@ public struct UNError: DomainError {
 
         fileprivate var text: String {
             switch self {
-            case .notificationsNotAllowed: "The user does not let the app notify him."
+            case .notificationsNotAllowed: "The user does not allow the app to notify."
             case .notificationInvalidNoDate: "The trigger names no time that comes."
             case .notificationInvalidNoContent: "The notification has nothing to show, or more than the phone takes."
             case .badgeInputInvalid: "The number on the icon is negative."
