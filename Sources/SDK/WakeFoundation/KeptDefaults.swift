@@ -47,16 +47,19 @@ private enum KeptDefaults {
         do throws(DefaultsLog.Failure) {
             let kept = try logs.withLock { (logs) throws(DefaultsLog.Failure) in
                 let kept = try logs.own.read()
-                if logs.own.damaged > 0 {
-                    let lines = logs.own.damaged == 1 ? "a line is damaged" : "\(logs.own.damaged) lines are damaged"
-                    complain("UserDefaults: \(logs.own.path): \(lines); what was set there may be lost")
-                }
+                tellDamage(of: logs.own)
                 return kept
             }
             for (suite, values) in Dictionary(grouping: kept, by: { $0.name.suite }) { bring(values, to: suite) }
             // Anything that was read of them before is read anew.
             if !kept.isEmpty { _ = UserDefaults.standard.synchronize() }
         } catch { complain("UserDefaults: \(error.message); what was set before may be lost") }
+    }
+
+    private static func tellDamage(of log: DefaultsLog) {
+        guard log.damaged > 0 else { return }
+        let lines = log.damaged == 1 ? "a line is damaged" : "\(log.damaged) lines are damaged"
+        notDecided("UserDefaults: \(log.path): \(lines); what was set there may be lost")
     }
 
     /// Brings values to the file of their domain, where Foundation reads them: to set one after the other takes it time by the
@@ -118,6 +121,7 @@ private enum KeptDefaults {
         logs.withLock { logs in
             do throws(DefaultsLog.Failure) {
                 let values = try logs.readChanged(group)
+                if let log = logs.groups[group] { tellDamage(of: log) }
                 guard !values.isEmpty, let defaults = UserDefaults(suiteName: group) else { return }
                 wake_defaults_bring(true)
                 for (name, value) in values { defaults.set(value, forKey: name.key) }
