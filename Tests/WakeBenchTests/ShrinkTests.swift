@@ -170,7 +170,8 @@ struct ShrinkTests {
             #expect(text.contains(" (instead: exits with cause memory)."), "\(text)")
             #expect(scenario.steps.contains { if case .terminate = $0.verb { true } else { false } })
             #expect(scenario.expectations.count == 1)
-            #expect(try play(scenario).driver.judgements.map(\.met) == [false])
+            let judgements = try play(scenario).driver.judgements
+            #expect(judgements.map(\.met) == [false])
         }
     }
 

@@ -435,7 +435,7 @@ struct StepNoteTests {
         faults: [{name: tunnel, cut: true}]
 
         """
-    private static let dock = """
+    private static let faultyDock = """
         device: external-accessory
         name: Dock
         manufacturer: W
@@ -460,10 +460,10 @@ struct StepNoteTests {
     @Test(
         "A fault that finds nothing to happen to is said to, and one that waits is not",
         arguments: [
-            (headset, "pulled-out", "it is not plugged in"), (headset, "xrun", "no app plays or records"),
-            (server, "restart", "nobody is connected to it"), (files, "tunnel", "no transfer is connected to it"),
-            (dock, "jam", "no app has a session with it"), (dock, "pulled", nil),
-            (track, "tunnel", "no app asks for the position now"),
+            (Self.headset, "pulled-out", "it is not plugged in"), (Self.headset, "xrun", "no app plays or records"),
+            (Self.server, "restart", "nobody is connected to it"), (Self.files, "tunnel", "no transfer is connected to it"),
+            (Self.faultyDock, "jam", "no app has a session with it"), (Self.faultyDock, "pulled", nil),
+            (Self.track, "tunnel", "no app asks for the position now"),
         ] as [(String, String, String?)]
     )
     func faultInVain(device: String, fault: String, why: String?) throws {
