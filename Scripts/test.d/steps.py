@@ -121,18 +121,18 @@ STEPS = [
     Step("environments", "Scripts/venv all", after=("packages",), processors=0),
     Step("lab's machine", "Scripts/lab build", after=("packages",), processors=0, parts=("all", "ci", "lab"), unless=lab_unable),
     Step("debug build", "Scripts/test.d/build debug", processors=EVERY),
-    # A room waits for those below it, so that one processor is often idle: what needs the debug build alone is run beside it.
+    # A room waits for those below it, so that one processor is often idle: what needs no release build is run beside it.
     Step("release build", "Scripts/test.d/build release", after=("debug build",), processors=1.0, limit=2_400),
-    Step("mutants", "Scripts/mutate --sample 10 --jobs 1", after=("debug build", "packages")),
-    Step("tests of values", tests("values", only=PURE, but=WORLD), after=("debug build", "packages")),
-    Step("random world", tests("world", only=WORLD), after=("debug build",)),
-    Step("format", "swift format lint --strict --recursive --parallel Sources Tests", after=("debug build",)),
     Step("tests of the bench", tests("bench", only=BENCH), after=BUILT, processors=0.3, **TESTED),
     Step("tests of processes", tests("processes", but=PURE + BENCH), after=BUILT, processors=0.3, **TESTED),
     *lab_jobs(),
     Step("clocks", "Scripts/lab.d/clocks", after=BUILT, processors=0, parts=("all", "ci", "clocks"), **RELEASE),
     Step("gpsd", "Scripts/gpsd.d/test", after=BUILT, processors=0, **RELEASE),
     Step("voip", "Scripts/voip.d/test", after=BUILT, processors=0, **RELEASE),
+    Step("mutants", "Scripts/mutate --sample 10 --jobs 1", after=("debug build", "packages")),
+    Step("tests of values", tests("values", only=PURE, but=WORLD), after=("debug build", "packages")),
+    Step("random world", tests("world", only=WORLD), after=("debug build",)),
+    Step("format", "swift format lint --strict --recursive --parallel Sources Tests", after=("debug build",)),
     Step("demo", "Scripts/demo", after=BUILT),
     Step(
         "demo in Python",

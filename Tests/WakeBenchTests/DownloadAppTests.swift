@@ -70,10 +70,12 @@ struct DownloadAppTests {
         try bench.write(scenario.replacing("../Transfer/podcast-server.yaml", with: server), to: "downloads.yaml")
         let home = bench.folder.appending(path: "out/apps/com.example.downloads")
         let outside = bench.folder.appending(path: "outside")
-        for folder in [home, outside] {
+        let caches = home.appending(path: "Library/Caches")
+        for folder in [caches, outside] {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         }
-        try FileManager.default.createSymbolicLink(at: home.appending(path: "Library"), withDestinationURL: outside)
+        let link = caches.appending(path: "com.apple.nsurlsessiond")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: outside)
         let run = try bench.run(["run", "downloads.yaml", "--apps", "apps", "--out", "out", "--quiet"])
         #expect(run.code == 0, "\(run.errors)")
         let lines = try bench.lines(of: "out/apps/com.example.downloads.log")

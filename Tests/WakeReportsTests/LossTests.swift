@@ -162,7 +162,7 @@ struct LossTests {
     func everyLoss() throws {
         let takers: [Deed] = [
             .lostWithoutRestoreIdentifier, .lostUnpreserved, .lostToForceQuit, .lostToReboot, .lostToRadio,
-            .lostToUninstall, .lostWithProcess, .lostWithLink, .lostWithService, .lostWithAccessory, .lostInBackground,
+            .lostToUninstall, .lostWithProcess, .lostWithLink, .lostWithService, .lostWithDetachment, .lostInBackground,
             .unregistered,
         ]
         for taker in takers {

@@ -268,7 +268,7 @@ struct LossTests {
         var phone = Phone()
         let app = phone.suspendedHolder()
         if isPulled { phone.pull() } else { phone.dockEvent(.accessorySessionEnded, 1) }
-        #expect(phone.losses == [Loss(app, .accessorySession, of: Phone.dock, .lostWithAccessory)])
+        #expect(phone.losses == [Loss(app, .accessorySession, of: Phone.dock, .lostWithDetachment)])
     }
 
     @Test("EA-1: without the mode a session goes with the foreground")

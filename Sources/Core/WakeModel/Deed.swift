@@ -226,7 +226,7 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     /// A subscription went with its service, which the peripheral took back (BT-1).
     case lostWithService
     /// A session ended with its accessory, or by the accessory's wish (EA-2).
-    case lostWithAccessory
+    case lostWithDetachment
     /// A session ended as an app without the mode left the foreground (EA-1).
     case lostInBackground
     /// The app gave it up itself (BT-1).

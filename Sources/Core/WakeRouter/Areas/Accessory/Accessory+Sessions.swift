@@ -255,7 +255,7 @@ extension Router {
     /// Says that a session ends with its accessory, or by the accessory's wish.
     private mutating func tellLost(_ session: AccessoryRecord.Session, of app: AppID, by event: WakeEvent) {
         guard session.isUsed else { return }
-        act(.lost(app, .accessorySession, subject: session.name, .lostWithAccessory, event.id))
+        act(.lost(app, .accessorySession, subject: session.name, .lostWithDetachment, event.id))
     }
 
     /// The app has been told that a session could not be opened: its slot is free.
