@@ -461,7 +461,8 @@ struct StepNoteTests {
         "A fault that finds nothing to happen to is said to, and one that waits is not",
         arguments: [
             (Self.headset, "pulled-out", "it is not plugged in"), (Self.headset, "xrun", "no app plays or records"),
-            (Self.server, "restart", "nobody is connected to it"), (Self.files, "tunnel", "no transfer is connected to it"),
+            (Self.server, "restart", "nobody is connected to it"),
+            (Self.files, "tunnel", "no transfer is connected to it"),
             (Self.faultyDock, "jam", "no app has a session with it"), (Self.faultyDock, "pulled", nil),
             (Self.track, "tunnel", "no app asks for the position now"),
         ] as [(String, String, String?)]
