@@ -387,7 +387,7 @@ struct StepNoteTests {
     func tapOfNothing() throws {
         let steps = ["at: 1s, tap: {app: heart, notification: tea}", "at: 2s, note: later"]
         let notes = try notes(of: steps, Self.belt, named: "belt")
-        #expect(notes == ["tap: the user sees no notification 'tea' of heart; of it he sees none", "later"])
+        #expect(notes == ["tap: the user sees no notification 'tea' of heart; the screen shows of it: none", "later"])
     }
 
     @Test("What a scripted app is to do and cannot, as there is nothing to do it to, is said with why")

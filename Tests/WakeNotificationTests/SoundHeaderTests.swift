@@ -141,17 +141,17 @@ struct SimulatedNotificationsTests {
         func unseen(_ what: String) -> SourceFailure {
             SourceFailure(.wrongState, "the user sees no notification " + what)
         }
-        #expect(throws: unseen("'coffee' of cook; of it he sees tea")) {
+        #expect(throws: unseen("'coffee' of cook; the screen shows of it: tea")) {
             try screen.tap("coffee", of: app, called: "cook", .none)
         }
-        #expect(throws: unseen("'tea' of other; of it he sees none")) {
+        #expect(throws: unseen("'tea' of other; the screen shows of it: none")) {
             try screen.tap("tea", of: AppID(4), called: "other", .none)
         }
         try screen.tap("tea", of: app, called: "cook", .none)
         #expect(reports.map(\.event.kind) == [.notificationTapped])
         #expect(reports.map(\.payload) == [.notification(content)])
         screen.carryOut(.notification(.withdraw(app, tea)), at: .zero)
-        #expect(throws: unseen("'tea' of cook; of it he sees none")) {
+        #expect(throws: unseen("'tea' of cook; the screen shows of it: none")) {
             try screen.tap("tea", of: app, called: "cook", .none)
         }
     }

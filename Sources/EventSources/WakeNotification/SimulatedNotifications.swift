@@ -1,7 +1,7 @@
 import WakeModel
 import WakePorts
 
-/// A screen that nobody sees: it knows what the user would see, and he taps what a scenario says.
+/// A screen in memory: it knows what it would show, and takes the taps of a scenario.
 package final class SimulatedNotifications: NotificationPort {
     package let backend = "simulated"
     package var report: ((SourceReport) -> Void)?
@@ -42,7 +42,7 @@ package final class SimulatedNotifications: NotificationPort {
     ///
     /// - Parameters:
     ///   - name: what the scenario calls the app.
-    /// - Throws: ``SourceFailure`` of kind wrongState when he does not see it.
+    /// - Throws: ``SourceFailure`` of kind wrongState when it is not shown.
     package func tap(_ identifier: String, of app: AppID, called name: String, _ origin: NameID) throws(SourceFailure) {
         let seen = shown(of: app)
         guard let subject = names.known(identifier), let tapped = seen.first(where: { $0.identifier == subject }) else {
@@ -50,7 +50,7 @@ package final class SimulatedNotifications: NotificationPort {
                 seen.isEmpty ? "none" : seen.prefix(8).map { names.text($0.identifier) }.joined(separator: ", ")
             throw SourceFailure(
                 .wrongState,
-                "the user sees no notification '\(identifier)' of \(name); of it he sees \(others)"
+                "the user sees no notification '\(identifier)' of \(name); the screen shows of it: \(others)"
             )
         }
         report?(
