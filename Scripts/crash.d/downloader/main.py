@@ -54,6 +54,10 @@ class App:
         """What the system has of the session comes in parts; what neither it nor the app has is begun."""
         found = {task["task"] for task in message.get("transfers", [])}
         self.tasks |= found
+        for task in message.get("transfers", []):
+            # A process that was killed between the two had made it and not resumed it.
+            if task.get("suspended"):
+                self.send(type="transfer.resume", manager=MANAGER, task=task["task"])
         if found:
             return self.ask(message["id"] + 1)
         FILES.mkdir(exist_ok=True)
