@@ -20,7 +20,7 @@ public struct UIUserNotificationType: OptionSet, Sendable {
     public static let alert = Self(rawValue: 4)
 }
 
-/// What the user is asked for, and what he allows: on this phone, all.
+/// What the user is asked for and allows: on this phone, all.
 open class UIUserNotificationSettings: NSObject, @unchecked Sendable {
     /// What was asked for.
     public let types: UIUserNotificationType

@@ -30,7 +30,7 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
     func applicationWillTerminate(_ application: UIApplication)
     /// Memory is short.
     func applicationDidReceiveMemoryWarning(_ application: UIApplication)
-    /// The user has answered what he was asked about notifications: on this phone he always agrees.
+    /// The user has answered the question about notifications: on this phone the answer is always yes.
     func application(_ application: UIApplication, didRegister notificationSettings: UIUserNotificationSettings)
     /// A notification came while the app is in the foreground (NOTE-3), or the user tapped one (NOTE-6).
     func application(_ application: UIApplication, didReceive notification: UILocalNotification)

@@ -18,7 +18,7 @@ public struct UNNotificationActionOptions: OptionSet, Sendable {
     public static let foreground = Self(rawValue: 4)
 }
 
-/// Something that the user could choose on a notification; on this phone he taps the notification itself.
+/// Something that the user could choose on a notification; on this phone it is the notification itself.
 open class UNNotificationAction: NSObject, @unchecked Sendable {
     /// The app's own word for it.
     public let identifier: String

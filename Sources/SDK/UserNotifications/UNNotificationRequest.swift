@@ -53,7 +53,7 @@ public let UNNotificationDismissActionIdentifier = "com.apple.UNNotificationDism
 open class UNNotificationResponse: NSObject, NSCopying, @unchecked Sendable {
     /// The notification.
     public let notification: UNNotification
-    /// What the user chose: on this phone he taps the notification itself.
+    /// What the user chose: on this phone the notification itself.
     public let actionIdentifier: String
 
     init(notification: UNNotification, actionIdentifier: String) {

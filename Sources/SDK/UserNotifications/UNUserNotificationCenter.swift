@@ -4,7 +4,7 @@ import WakeWire
 
 /// Schedules the app's notifications, and knows those that the user was shown.
 ///
-/// On this phone the user lets each app notify him. Handlers are called on the main queue.
+/// On this phone each app may notify. Handlers are called on the main queue.
 open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     private static let instance = UNUserNotificationCenter()
 
