@@ -251,7 +251,7 @@ package struct Note: LogLine, Hashable, Sendable {
         self.at = at
     }
 
-    /// Whether a note says what a device refuses for want of a pairing.
+    /// Whether a note says what a device refuses because it is not paired.
     static func isOfPairing(_ text: String, with device: String) -> Bool {
         text.hasPrefix("\(device) rejects pairing: ")
             || text.hasPrefix("pairing with \(device) does not authenticate the link: ")

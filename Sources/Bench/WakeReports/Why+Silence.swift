@@ -148,7 +148,7 @@ extension Why {
         }
     }
 
-    /// What the device of a link has refused over it for want of a pairing: the first of each that is the same.
+    /// What the device of a link has refused because it is not paired: the first of each that is the same.
     func refusals(_ kept: RegistrationEntry.Kept) -> [Note] {
         guard kept.via == Registration.connection.word else { return [] }
         var told: Set<String> = []

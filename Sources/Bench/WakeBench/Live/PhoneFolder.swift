@@ -59,7 +59,7 @@ package struct PhoneFolder: Sendable {
 
     // MARK: Settings
 
-    /// Whether the folder is a phone's, be it one that has lost its settings.
+    /// Whether the folder is of a phone; its settings may be missing.
     var isThere: Bool { Self.exists(settingsFile) || isUsed }
 
     /// Whether it has a run, or is brought to another, or has snapshots: nobody makes another phone of it without a word.

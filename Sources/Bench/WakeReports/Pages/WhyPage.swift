@@ -50,7 +50,7 @@ package struct WhyPage: Encodable, Sendable {
         var subject: String
         var since: String
         var outOfRangeSince: String?
-        /// What the device has refused for want of a pairing, for people.
+        /// What the device has refused because it is not paired, for people.
         var refused: [String]
     }
 
