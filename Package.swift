@@ -14,6 +14,15 @@ let unchecked: [SwiftSetting] = [.unsafeFlags(["-enforce-exclusivity=unchecked"]
 // The random world computes for minutes otherwise.
 let optimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
+// A debug build reads a module once for each processor otherwise, and once more for what imports it, and expands its macros each
+// time. Tests and programs are many and imported by nothing: read once they cost a quarter less. Rooms are built anew by their files.
+let whole: [SwiftSetting] = [
+    .unsafeFlags(
+        ["-disable-batch-mode", "-whole-module-optimization", "-num-threads", "2", "-no-emit-module-separately-wmo"],
+        .when(configuration: .debug)
+    )
+]
+
 /// Rooms that apps are built with, in packages of their own, where such a flag may be refused.
 let inApps = ["WakeModel", "WakeJSON", "WakeWire"]
 
@@ -74,7 +83,7 @@ func program(
         dependencies: uses.map { .byName(name: $0) },
         path: "Sources/\(floor)/\(name)",
         exclude: exclude,
-        swiftSettings: settings,
+        swiftSettings: settings + whole,
         linkerSettings: links.map { .linkedLibrary($0) } + (floor == "Examples" ? asNeeded : [])
             + (name == "wakebench" ? selfContained : [])
     )
@@ -97,7 +106,7 @@ func testProgram(_ name: String, uses: [String] = [], settings: [SwiftSetting] =
         name: name,
         dependencies: uses.map { .byName(name: $0) },
         path: "Tests/Support/\(name)",
-        swiftSettings: settings
+        swiftSettings: settings + whole
     )
 }
 
@@ -110,7 +119,7 @@ func appCode(_ name: String, uses: [String], mode: SwiftLanguageMode, warns: Boo
         dependencies: uses.map { .byName(name: $0) },
         path: "Tests/Support/\(name)",
         packageAccess: false,
-        swiftSettings: (warns ? [.unsafeFlags(["-suppress-warnings"])] : phone) + [.swiftLanguageMode(mode)]
+        swiftSettings: (warns ? [.unsafeFlags(["-suppress-warnings"])] : phone) + whole + [.swiftLanguageMode(mode)]
     )
 }
 
@@ -120,7 +129,7 @@ func testLibrary(_ name: String, uses: [String] = [], links: [String] = []) -> T
         name: name,
         dependencies: uses.map { .byName(name: $0) },
         path: "Tests/Support/\(name)",
-        swiftSettings: house,
+        swiftSettings: house + whole,
         linkerSettings: links.map { .linkedLibrary($0) }
     )
 }
@@ -139,7 +148,7 @@ func tests(
         path: "Tests/\(name)",
         exclude: exclude,
         resources: resources,
-        swiftSettings: house + (isOptimized ? optimized : [])
+        swiftSettings: house + whole + (isOptimized ? optimized : [])
     )
 }
 

@@ -146,7 +146,7 @@ struct HouseTests {
         // Loaded before an app, and linked by nothing.
         let name = try #require(manifest.range(of: "name: \"WakebenchTime\",\n            path:"))
         let flags = manifest.ranges(of: ".unsafeFlags(")
-        #expect(flags.count == 6)
+        #expect(flags.count == 7)
         let flag = try #require(flags.last)
         try #require(name.upperBound < flag.lowerBound)
         let between = manifest[name.upperBound..<flag.lowerBound]
@@ -158,7 +158,7 @@ struct HouseTests {
         #expect(manifest.contains("(name == \"wakebench\" ? selfContained : [])"))
         // One is of code that only tests run.
         #expect(manifest.contains("(warns ? [.unsafeFlags([\"-suppress-warnings\"])] : phone)"))
-        // The other are the bench's rooms', and not of those that the SDK reaches.
+        // One more is of tests and programs; the other are the bench's rooms', and not of those that the SDK reaches.
         #expect(manifest.contains("(floor == \"SDK\" || inApps.contains(name) ? [] : unchecked)"))
         let optimized = manifest.matches(of: /room\("(\w+)", on: "(\w+)"[^\n]*isOptimized: true/)
         #expect(optimized.map(\.output.1) == ["WakeRouter"])
