@@ -113,7 +113,7 @@ class Runner:
             self.begin(step)
 
     def is_full(self, queue):
-        return queue is not None and sum(step.queue == queue for step in self.running) >= 2
+        return queue is not None and sum(step.queue == queue for step in self.running) >= 3
 
     def begin(self, step):
         self.say(f"{step.name}: begins")

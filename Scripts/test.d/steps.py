@@ -17,8 +17,9 @@ PURE = (
 # One suite of these, which keeps all processors busy.
 WORLD = ("RandomWorldTests\\.RandomWorldTests",)
 
-# The half of the others.
+# A third of the others each. The last one of these builds a package, which those that start the program do as well.
 BENCH = ("WakeBenchTests",)
+COMMANDS = ("CommandLineTests", "OutsideTests")
 
 # What of the sources a job of the lab is there for. One whose rooms are as they were when it was last played may be left out of CI.
 BLUETOOTH = ("Sources/System/WakeBus", "Sources/System/WakeBlueZ", "Sources/EventSources/WakeBluetooth")
@@ -39,7 +40,7 @@ class Step:
 
     after:       names of the steps that must have ended well before
     processors:  how many it keeps busy; EVERY is all there are, 0 is for what mostly sleeps
-    queue:       of the steps of one queue two are run at a time
+    queue:       of the steps of one queue three are run at a time
     parts:       in which parts of Scripts/test it is run
     unless:      gives a reason to leave it out, or None
     limit:       seconds after which it is killed
@@ -124,7 +125,8 @@ STEPS = [
     # A room waits for those below it, so that one processor is often idle: what needs no release build is run beside it.
     Step("release build", "Scripts/test.d/build release", after=("debug build",), processors=1.0, limit=2_400),
     Step("tests of the bench", tests("bench", only=BENCH), after=BUILT, processors=0.3, **TESTED),
-    Step("tests of processes", tests("processes", but=PURE + BENCH), after=BUILT, processors=0.3, **TESTED),
+    Step("tests of commands", tests("commands", only=COMMANDS), after=BUILT, processors=0.3, **TESTED),
+    Step("tests of processes", tests("processes", but=PURE + BENCH + COMMANDS), after=BUILT, processors=0.3, **TESTED),
     *lab_jobs(),
     Step("clocks", "Scripts/lab.d/clocks", after=BUILT, processors=0, parts=("all", "ci", "clocks"), **RELEASE),
     Step("gpsd", "Scripts/gpsd.d/test", after=BUILT, processors=0, **RELEASE),
