@@ -115,10 +115,14 @@ struct StepNoteTests {
         try run(scenario, device).notes.map(\.text)
     }
 
-    /// A run of one app that the scenario plays and one device, with these steps.
     private func notes(of steps: [String], app: String = "", _ device: String, named name: String) throws -> [String] {
+        try run(of: steps, app: app, device, named: name).notes.map(\.text)
+    }
+
+    /// A run of one app that the scenario plays and one device, with these steps.
+    private func run(of steps: [String], app: String = "", _ device: String, named name: String) throws -> RunLog {
         let lines = steps.map { "  - {\($0)}" }.joined(separator: "\n")
-        return try notes(
+        return try run(
             """
             scenario: steps
             devices: [{file: belt.yaml, name: \(name)}]
@@ -478,6 +482,40 @@ struct StepNoteTests {
         let notes = try notes(of: steps, Self.belt, named: "belt")
         let line = "time-zone: nothing changed, as the phone's clock is set so already"
         #expect(notes == [line, line])
+    }
+
+    @Test("An answer that the user gives an app again changes nothing, which is said, and the app is not told of it")
+    func answeredAgain() throws {
+        let app = ", location: {authorization: always, significant: true}, audio: {category: record}"
+        let answers = ["location: denied", "microphone: denied", "background-location: when-in-use"]
+        let steps = answers.enumerated().flatMap { place, answer in
+            (0...1).map { "at: \(10 * place + 5 * $0 + 5)s, authorize: heart, \(answer)" }
+        }
+        let log = try run(of: ["at: 0, launch: heart"] + steps, app: app, Self.belt, named: "belt")
+        #expect(
+            log.notes.map(\.text) == [
+                "authorize heart: nothing changed, as its location authorization is so already",
+                "authorize heart: nothing changed, as its microphone is denied already",
+            ]
+        )
+        #expect(log.deeds.filter { $0.deed == .foundItSo }.map(\.at.nanoseconds) == [30_000_000_000])
+        for kind in [EventKind.authorizationChanged, .microphoneAnswered] {
+            let decided = log.decisions.filter { $0.kind == kind.word && $0.at.nanoseconds >= 5_000_000_000 }
+            #expect(decided.count == 1, "\(kind)")
+        }
+    }
+
+    @Test("XFER-3: A step about a session that was invalidated, or that the app has, is said to change nothing")
+    func sessionsOfNobody() throws {
+        let app = ", transfers: {sessions: [{id: ep}]}"
+        let steps = ["invalidated", "invalidated", "made-again", "made-again"].enumerated()
+            .map { "at: \($0 + 5)s, transfer: heart, session: ep, session-is: \($1)" }
+        let gone = "transfer heart ep: the app has no such session; it was invalidated, or is not made yet"
+        #expect(
+            try notes(of: ["at: 0, launch: heart"] + steps, app: app, Self.belt, named: "belt") == [
+                gone, "transfer heart ep: the app has this session already",
+            ]
+        )
     }
 
     // MARK: The run

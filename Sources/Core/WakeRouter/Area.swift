@@ -93,7 +93,7 @@ protocol Area {
     /// The app is installed, or installed over. Says whether the user changed what it may do, which ends it.
     static func installed(_ app: AppID, _ manifest: AppManifest, in router: inout Router) -> Bool
     /// The user's word about an app that is the area's to hear.
-    static func user(_ action: UserAction, _ app: AppID, in router: inout Router)
+    static func user(_ action: UserAction, _ app: AppID, id: EventID, in router: inout Router)
     /// A step in the life of an app.
     static func hear(_ step: AppStep, of app: AppID, in router: inout Router)
 
@@ -237,7 +237,7 @@ extension Area {
     static func keeps(_ event: WakeEvent, for app: AppID, _ router: Router) -> Bool { false }
     static func lost(_ event: WakeEvent, forWantOfRoom: Bool, in router: inout Router) {}
     static func installed(_ app: AppID, _ manifest: AppManifest, in router: inout Router) -> Bool { false }
-    static func user(_ action: UserAction, _ app: AppID, in router: inout Router) {}
+    static func user(_ action: UserAction, _ app: AppID, id: EventID, in router: inout Router) {}
     static func runsOn(_ app: AppID, _ router: Router) -> Bool { false }
     static func outlivesForeground(_ app: AppID, _ router: Router) -> Bool { false }
     func lingers(_ app: AppID) -> Instant { .zero }

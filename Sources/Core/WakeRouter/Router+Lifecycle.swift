@@ -14,7 +14,7 @@ extension Router {
             resignActive(app)
         case .resumeActive:
             if apps[app].stage == .inactive { activate(app) }
-        case .allowAlways, .keepWhenInUse: eachArea { $0.user(action, app, in: &$1) }
+        case .allowAlways, .keepWhenInUse: eachArea { $0.user(action, app, id: id, in: &$1) }
         case .allowRefresh, .refuseRefresh:
             apps[app].snapshot.refreshRefused = action == .refuseRefresh
             tell(.changed, of: app)
@@ -45,7 +45,7 @@ extension Router {
         case .attachDebugger: return apps[app].snapshot.debugger == .attached ? .foundItSo : nil
         case .attachExemptingDebugger: return apps[app].snapshot.debugger == .exempting ? .foundItSo : nil
         case .detachDebugger: return apps[app].snapshot.debugger == .none ? .foundItSo : nil
-        // An answer to what the app may ask later.
+        // An area knows.
         case .allowAlways, .keepWhenInUse: return nil
         }
     }

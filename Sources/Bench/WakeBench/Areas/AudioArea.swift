@@ -83,7 +83,10 @@ final class AudioArea: Area {
                 run.scripted.perform(act, of: AppID(UInt32(app)), at: now)
             }
         case .microphone(let apps, let granted):
-            for app in apps { answerMicrophone(granted, of: AppID(UInt32(app)), origin, in: run) }
+            for app in apps.map({ AppID(UInt32($0)) }) {
+                noteUnchanged(granted, of: app, in: run, at: now)
+                answerMicrophone(granted, of: app, origin, in: run)
+            }
         default: break
         }
     }
@@ -97,6 +100,16 @@ final class AudioArea: Area {
             let what = "sound \(run.name(of: app))"
             notes.add(what, "its audio session is not active", of: app, at: now, isReplayed: false)
         }
+    }
+
+    /// The user answers for an app as before, or the app is not there.
+    private func noteUnchanged(_ granted: Bool, of app: AppID, in run: Run, at now: Instant) {
+        guard !run.bench.hasWork(at: now) else { return }
+        let router = run.bench.router
+        let isThere = router.isInstalled(app)
+        guard !isThere || router.microphonePermission(of: app) == (granted ? .granted : .denied) else { return }
+        let why = isThere ? "its microphone is \(granted ? "granted" : "denied") already" : "it is not installed"
+        notes.add("authorize \(run.name(of: app)): nothing changed, as \(why)", at: now, isReplayed: false)
     }
 
     /// The user says whether an app may hear the microphone (AUD-10).

@@ -68,24 +68,32 @@ final class TransferArea: Area {
 
     func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant) {
         guard case .transfer(let apps, let session, let act) = verb else { return }
-        for app in apps {
-            if let task = act.task { noteNone(task, in: session, of: AppID(UInt32(app)), in: run, at: now) }
-            run.scripted.perform(act, in: session, of: AppID(UInt32(app)), at: now)
+        for app in apps.map({ AppID(UInt32($0)) }) {
+            if run.isReady(app, at: now), let why = lack(of: act, in: session, of: app, in: run) {
+                let what = "transfer \(run.name(of: app)) \(session)"
+                notes.add(what, why, of: app, at: now, isReplayed: false)
+            }
+            run.scripted.perform(act, in: session, of: app, at: now)
         }
     }
 
-    /// A step is about a task that a session does not have.
-    private func noteNone(
-        _ task: TransferTaskNumber,
-        in session: String,
-        of app: AppID,
-        in run: Run,
-        at now: Instant
-    ) {
-        let tasks = run.names.known(session).map { run.bench.router.transferTasks(of: app, in: $0) } ?? []
-        guard run.isReady(app, at: now), !tasks.contains(where: { $0.number == task }) else { return }
-        let what = "transfer \(run.name(of: app)) \(session)"
-        notes.add(what, "the session has no task \(task)", of: app, at: now, isReplayed: false)
+    /// What is said of a step that a session of an app is not there for, or has not the task for; nil where it does what it says.
+    private func lack(of act: ScriptedApp.TransferAct, in name: String, of app: AppID, in run: Run) -> String? {
+        let router = run.bench.router
+        let session = run.names.known(name).flatMap { router.transferSession(of: app, $0) }
+        if case .makeAgain = act {
+            guard let session, session.isMade, !session.isInvalid else { return nil }
+            return "the app has this session already"
+        }
+        guard let session else { return "the app has no such session; it was invalidated, or is not made yet" }
+        guard session.isMade else { return "the app has not made the session in this process" }
+        switch act {
+        case .suspend(let task), .resume(let task), .cancel(let task):
+            let tasks = run.names.known(name).map { router.transferTasks(of: app, in: $0) } ?? []
+            return tasks.contains { $0.number == task } ? nil : "the session has no task \(task)"
+        case .begin, .invalidate: return session.isInvalid ? "the session was invalidated" : nil
+        case .makeAgain: return nil
+        }
     }
 
     func owns(_ device: ScenarioDevice) -> Bool { device.transferServer != nil }
@@ -111,16 +119,6 @@ extension TransferArea {
             }
         let isThere = if case .there = found { true } else { false }
         return Doctor.Line(what: "transfers", good: isThere, finding: finding)
-    }
-}
-
-extension ScriptedApp.TransferAct {
-    /// The task that must be there for it; nil where none must.
-    fileprivate var task: TransferTaskNumber? {
-        switch self {
-        case .suspend(let task), .resume(let task), .cancel(let task): task
-        case .begin, .invalidate, .makeAgain: nil
-        }
     }
 }
 

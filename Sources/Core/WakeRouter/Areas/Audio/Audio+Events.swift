@@ -7,9 +7,17 @@ extension Router {
             for app in areas.audio.users { tellSound(app, event) }
             return
         }
-        guard isInstalled(app) else { return }
+        guard isInstalled(app), !isAnswered(event, for: app) else { return }
         if !isOverflowing { noteSound(event, of: app) }
         tellSound(app, event)
+    }
+
+    /// Whether the user answers for an app as before, of which it is not told. What the app asked for has no origin.
+    private mutating func isAnswered(_ event: WakeEvent, for app: AppID) -> Bool {
+        guard event.kind == .microphoneAnswered, event.origin != .none else { return false }
+        guard areas.audio.apps[app].permission == (event.failed ? .denied : .granted) else { return false }
+        reached = true
+        return true
     }
 
     /// What a source or the user says is so, whether the app hears of it or not.

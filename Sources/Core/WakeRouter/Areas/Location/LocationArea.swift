@@ -116,12 +116,11 @@ extension LocationArea: Area {
 
     static func expectsManager(_ slot: Int, of app: AppID, in router: inout Router) -> Bool { slot == 0 }
 
-    static func user(_ action: UserAction, _ app: AppID, in router: inout Router) {
-        switch action {
-        case .allowAlways: router.areas.location.apps[app].keepsWhenInUse = false
-        case .keepWhenInUse: router.areas.location.apps[app].keepsWhenInUse = true
-        default: break
-        }
+    static func user(_ action: UserAction, _ app: AppID, id: EventID, in router: inout Router) {
+        guard action == .allowAlways || action == .keepWhenInUse else { return }
+        let keeps = action == .keepWhenInUse
+        if router.areas.location.apps[app].keepsWhenInUse == keeps { router.act(.did(app, .foundItSo, id)) }
+        router.areas.location.apps[app].keepsWhenInUse = keeps
     }
 
     static func hear(_ step: AppStep, of app: AppID, in router: inout Router) {

@@ -41,6 +41,13 @@ extension Router {
             .map { ($0.number, $0.order, $0.stage == .suspended) } ?? []
     }
 
+    /// Whether an app has made a session in its process at hand, and whether it was invalidated; nil for one that is not there.
+    package func transferSession(of app: AppID, _ session: NameID) -> (isMade: Bool, isInvalid: Bool)? {
+        guard isInstalled(app) else { return nil }
+        return areas.transfer.apps[app].sessions.first { $0.identifier == session }
+            .map { ($0.manager != nil, !$0.takesTasks) }
+    }
+
     /// What an app said of a transfer before it was begun; nil for one that is not there (XFER-7).
     package func transferWishes(of app: AppID, _ transfer: TransferNumber) -> TransferWishes? {
         guard isInstalled(app) else { return nil }
