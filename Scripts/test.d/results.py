@@ -12,6 +12,8 @@ class Tests:
     def __init__(self):
         self.tests, self.suites, self.skipped = {}, {}, {}
         self.failures = set()
+        # A line for each process that ended well and told less than all.
+        self.cut_off = []
 
     @property
     def count(self):
@@ -26,17 +28,24 @@ class Tests:
         return len(self.tests) - self.failed
 
 
-def read(folder):
-    """Reads the streams of events, folder/*.events, that Swift Testing has written."""
+def read(folder, whole):
+    """Reads the streams of events, folder/NAME.events, that Swift Testing has written; those of `whole` must have an end."""
     tests = Tests()
     for file in sorted(folder.glob("*.events")):
-        read_stream(file, tests)
+        has_end = read_stream(file, tests)
+        if file.stem in whole and not has_end:
+            tests.cut_off.append(f"the tests of '{file.stem}' ended well, and did not say that they were all run")
+    absent = [name for name in whole if not (folder / f"{name}.events").exists()]
+    tests.cut_off += [f"the tests of '{name}' ended well, and said of none what came of it" for name in absent]
     return tests
 
 
 def read_stream(file, tests):
-    names, suites, began = {}, set(), {}
-    for line in file.read_text(errors="replace").splitlines():
+    """Whether the stream has an end."""
+    names, suites, began, has_end = {}, set(), {}, False
+    untold = set()
+    # A text in JSON may hold what else Python takes for the end of a line.
+    for line in file.read_text(errors="replace").split("\n"):
         try:
             record = json.loads(line)
         except ValueError:
@@ -49,11 +58,16 @@ def read_stream(file, tests):
             names[payload["id"]] = f"{name} [{payload['name']}]" if name in names.values() else name
             if payload["kind"] == "suite":
                 suites.add(payload["id"])
+            else:
+                untold.add(payload["id"])
             continue
+        has_end = has_end or payload["kind"] == "runEnded"
         test = payload.get("testID")
         if test not in names:
             continue
         name, now = names[test], payload["instant"]["absolute"]
+        if payload["kind"] in ("testEnded", "testSkipped"):
+            untold.discard(test)
         if payload["kind"] == "testStarted":
             began[test] = now
         elif payload["kind"] == "testEnded":
@@ -69,6 +83,9 @@ def read_stream(file, tests):
         if test not in suites:
             tests.tests[names[test]] = 0.0
             tests.failures.add(names[test])
+    if has_end:
+        tests.cut_off += [f"neither run nor skipped: {names[test]}" for test in sorted(untold - began.keys())]
+    return has_end
 
 
 def reason(payload):
