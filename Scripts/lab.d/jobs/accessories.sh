@@ -1,6 +1,6 @@
 # Proves the real ends of accessories against true devices: the dock over USB serial with bytes both ways, pulled in the middle
 # of a write and back under another number, more bytes than anyone holds; the scanner's reports; the printer over RFCOMM.
-#   Scripts/lab run Scripts/lab.d/jobs/accessories.sh 600
+#   Scripts/lab run Scripts/lab.d/jobs/accessories.sh 900
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 source "$WAKEBENCH_LAB_PARTS/guest/accessory.sh"
 

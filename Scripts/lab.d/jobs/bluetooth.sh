@@ -1,5 +1,5 @@
 # Proves the lab's Bluetooth: a belt from a device file notifies a central, bluetoothd restarts, the adapter goes and returns.
-#   Scripts/lab run Scripts/lab.d/jobs/bluetooth.sh 300 [DEVICE.yaml]
+#   Scripts/lab run Scripts/lab.d/jobs/bluetooth.sh 600 [DEVICE.yaml]
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 device=${1:-Devices/Bluetooth/heart-rate-belt.yaml}
 name=$(sed -n 's/^name: *//p' "$device" | tr -d '"')

@@ -1,7 +1,7 @@
 # Proves that service comes back after what radios do to those who rely on them: the adapter gone and another in its place in
 # mid-stream, the peripheral gone in mid-write; and that a peripheral that is away hides no beacon. The run folders are in
 # /out/runs.
-#   Scripts/lab run Scripts/lab.d/jobs/faults.sh 600
+#   Scripts/lab run Scripts/lab.d/jobs/faults.sh 900
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 
 begin() { # NAME ARG...
@@ -60,8 +60,8 @@ start_belt Devices/Bluetooth/steady-belt.yaml || exit 1
 log=/tmp/runs/other-number/apps/com.example.heartrate.log
 begin other-number --apps .build/apps
 wait_for 120 more $log didUpdateValue 1 || failed "no service of hci0"
-remove_adapter
-give_adapter 2
+remove_adapter || failed "hci0 did not go"
+give_adapter 2 || failed "hci2 did not come"
 service_again "hci2 in hci0's place" $log didUpdateValue
 end other-number
 

@@ -1,7 +1,7 @@
 # Proves the peripheral role on a real bluetoothd: a Bumble central finds the service, reads (a long value too), writes
 # (prepared too), gets notifications and indications, and leaves; again in the background, where the service is in the
 # overflow area; and again after bluetoothd was restarted and the adapter had gone.
-#   Scripts/lab run Scripts/lab.d/jobs/peripheral.sh 300 [CENTRAL.yaml]
+#   Scripts/lab run Scripts/lab.d/jobs/peripheral.sh 600 [CENTRAL.yaml]
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 device=${1:-Scripts/lab.d/devices/reader.yaml}
 
@@ -41,9 +41,9 @@ start_bluetooth || exit 1
 offer || exit 1
 use "in the foreground"
 echo "== restart of bluetoothd, and the adapter gone and back =="
-restart_bluetoothd
-remove_adapter
-add_adapter
+restart_bluetoothd || failed "bluetoothd did not start again"
+remove_adapter || failed "the adapter did not go"
+add_adapter || failed "the adapter did not come back"
 use "after the restart"
 cat /out/peripheral.log
 stop_offering

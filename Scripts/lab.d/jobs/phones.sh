@@ -1,5 +1,5 @@
 # Phones of one daemon: two with an adapter and a belt each, and a third that shares adapter and belt with the first.
-#   Scripts/lab run Scripts/lab.d/jobs/phones.sh 420
+#   Scripts/lab run Scripts/lab.d/jobs/phones.sh 480
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 folder=/tmp/phones
 export WAKEBENCH_STATE=$folder/state WAKEBENCH_SOCKET=$folder/control.sock

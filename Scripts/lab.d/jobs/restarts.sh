@@ -1,6 +1,6 @@
 # Proves the bench on a real bluetoothd where things come and go: a beacon, bluetoothd that is restarted, and the adapter in
 # mid-stream. The run folders are in /out/runs, for comparison with simulated runs.
-#   Scripts/lab run Scripts/lab.d/jobs/restarts.sh 1200
+#   Scripts/lab run Scripts/lab.d/jobs/restarts.sh 900
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 source "$WAKEBENCH_LAB_PARTS/guest/scenarios.sh"
 
@@ -44,10 +44,10 @@ start_belt Devices/Bluetooth/steady-belt.yaml || exit 1
 "$bench" run Scripts/lab.d/scenarios/radio-restarts.yaml --backend bluez --apps .build/apps --out /tmp/runs/radio-restarts &
 bench_id=$!
 wait_for 120 more_values radio-restarts 1 || failed "no service before the restarts"
-restart_bluetoothd
+restart_bluetoothd || failed "bluetoothd did not start again"
 service_again "bluetoothd restarted"
-remove_adapter
-add_adapter
+remove_adapter || failed "the adapter did not go"
+add_adapter || failed "the adapter did not come back"
 service_again "the adapter went and came back"
 wait "$bench_id" || failed "radio-restarts"
 keep radio-restarts
