@@ -74,7 +74,7 @@ start_bluetoothd() {
     printf '[GATT]\nCache = no\n[Policy]\nAutoEnable = false\n' >/run/bluetooth.conf
     /usr/libexec/bluetooth/bluetoothd -n -E -f /run/bluetooth.conf >>/out/bluetoothd.log 2>&1 &
     bluetoothd_id=$!
-    wait_for 30 bluez_has /org/bluez/hci0
+    wait_for 120 bluez_has /org/bluez/hci0
 }
 
 start_bluetooth() { # [COUNT]
@@ -186,12 +186,12 @@ central_log() { # PATTERN [SECONDS]
 }
 
 hold_adapter() { # INDEX
-    wait_for 120 take_radio "$1" && wait_for 30 bluez_lacks "/org/bluez/hci$1"
+    wait_for 120 take_radio "$1" && wait_for 120 bluez_lacks "/org/bluez/hci$1"
 }
 
 give_adapter() { # INDEX
     drop_radio "$1"
-    wait_for 30 bluez_has "/org/bluez/hci$1"
+    wait_for 120 bluez_has "/org/bluez/hci$1"
 }
 
 remove_adapter() {
