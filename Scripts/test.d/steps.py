@@ -17,7 +17,7 @@ PURE = (
 # One suite of these, which keeps all processors busy.
 WORLD = ("RandomWorldTests\\.RandomWorldTests",)
 
-# A third of the others each. The last one of these builds a package, which those that start the program do as well.
+# About a third each of the tests that start processes. OutsideTests builds its package in the folder that CommandLineTests use.
 BENCH = ("WakeBenchTests",)
 COMMANDS = ("CommandLineTests", "OutsideTests")
 

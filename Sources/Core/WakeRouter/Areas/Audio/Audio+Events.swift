@@ -12,7 +12,8 @@ extension Router {
         tellSound(app, event)
     }
 
-    /// Whether the user answers for an app as before, of which it is not told. What the app asked for has no origin.
+    /// Whether a choice in Settings is the answer that the app has already: it is told of changes alone. What the app asked for has
+    /// no origin.
     private mutating func isAnswered(_ event: WakeEvent, for app: AppID) -> Bool {
         guard event.kind == .microphoneAnswered, event.origin != .none else { return false }
         guard areas.audio.apps[app].permission == (event.failed ? .denied : .granted) else { return false }

@@ -45,7 +45,7 @@ extension Router {
     /// The user changed what an app may know, or the app asked.
     private mutating func authorizationChanged(_ event: WakeEvent) {
         guard let app = event.app, let authorization = event.authorization, isInstalled(app) else { return }
-        // Chosen again in Settings it is no change, of which an app would be told. What the app asked for has no origin.
+        // An app is told of changes alone. A choice in Settings has an origin, and what the app asked for has none.
         if event.origin != .none, apps[app].snapshot.locationAuthorization == authorization {
             reached = true
             return
