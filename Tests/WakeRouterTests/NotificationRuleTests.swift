@@ -109,6 +109,7 @@ struct NotificationRuleTests {
         phone.forget()
         phone.wait(.seconds(1_000))
         #expect(phone.shown.isEmpty)
+        #expect(phone.decisions.isEmpty)
     }
 
     @Test("NOTE-1: a clock that can say no later time, in 2262, breaks no notification that repeats")
