@@ -64,6 +64,20 @@ struct CentralOrderRunTests {
         )
     }
 
+    @Test("Steps of a central that wait behind a connect that finds nobody are a line at the end")
+    func behind() throws {
+        let words = ["read: reader", "write: reader, value: \"01\"", "subscribe: reader"]
+        let steps = words.enumerated().map { "{at: \($0 + 11)s, \($1), characteristic: 2A39}" }
+        let log = try play("{at: 10s, connect: reader, service: 180F}, " + steps.joined(separator: ", "))
+        #expect(
+            log.notes.map(\.text) == [
+                "connect reader 180F: nobody advertises it now, and it goes on looking",
+                "reader: still looks for 180F at the end, which nobody advertises",
+                "reader: 3 steps that it had not carried out are void",
+            ]
+        )
+    }
+
     @Test("A write without a link is a line with what to do, and the steps after it are carried out")
     func unlinked() throws {
         let log = try play(

@@ -87,9 +87,14 @@ extension SimulatedPeripheralRole {
     }
 
     private func tellLeftOut(_ count: Int, _ index: Int, at now: Instant) {
-        guard count > 0 else { return }
+        if let line = leftOut(count, index) { missed?(line, now) }
+    }
+
+    /// What is said of so many orders that a central does not carry out; nil for none.
+    func leftOut(_ count: Int, _ index: Int) -> String? {
+        guard count > 0 else { return nil }
         let (steps, are) = count == 1 ? ("step", "is") : ("steps", "are")
-        missed?("\(centrals[index].name): \(count) \(steps) that it had not carried out \(are) void", now)
+        return "\(centrals[index].name): \(count) \(steps) that it had not carried out \(are) void"
     }
 
     private func resumeScript(_ index: Int, at now: Instant) {

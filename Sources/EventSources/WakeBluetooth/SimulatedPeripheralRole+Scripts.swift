@@ -122,19 +122,28 @@ extension SimulatedPeripheralRole {
         }
     }
 
-    /// What centrals look for or await now without a bound, a line each; a script that begins again is never done.
+    /// What centrals look for or await now without a bound, and how many orders they have not carried out, a line each; a script
+    /// that begins again is never done.
     package var unfinished: [String] {
-        centrals.compactMap { central -> String? in
+        centrals.indices.flatMap { index -> [String] in
+            let central = centrals[index]
             let isOfOrder = central.interruption != nil
-            guard central.phone == nil, isOfOrder || !central.description.repeats else { return nil }
+            guard central.phone == nil else { return [] }
             let who = isOfOrder ? central.name : "script of \(central.name)"
-            switch (central.activity, central.action) {
-            case (.searching, .connect(let service, nil)?):
-                return "\(who): still looks for \(service) at the end, which nobody advertises"
-            case (.awaitingValues, .awaitValues(let uuid, let count, nil)?):
-                return "\(who): still awaits \(count) of \(uuid) at the end, \(central.received[uuid, default: 0]) came"
-            default: return nil
-            }
+            let wait = isOfOrder || !central.description.repeats ? unfinishedWait(index).map { "\(who): \($0)" } : nil
+            // The wait says of the order that has begun what came of it.
+            let begun = isOfOrder && wait == nil ? 1 : 0
+            return [wait, leftOut(begun + central.orders.count, index)].compactMap { $0 }
+        }
+    }
+
+    private func unfinishedWait(_ index: Int) -> String? {
+        switch (centrals[index].activity, centrals[index].action) {
+        case (.searching, .connect(let service, nil)?):
+            return "still looks for \(service) at the end, which nobody advertises"
+        case (.awaitingValues, .awaitValues(let uuid, let count, nil)?):
+            return "still awaits \(count) of \(uuid) at the end, \(centrals[index].received[uuid, default: 0]) came"
+        default: return nil
         }
     }
 
