@@ -347,6 +347,12 @@ struct StepNoteTests {
             """
         let notes = try notes(of: ["at: 0, launch: heart"], reader, named: "reader")
         #expect(notes.contains("script of reader: waited 5 s for 180D, which nobody advertised"), "\(notes)")
+        let longer = try self.notes(
+            of: ["at: 0, launch: heart"],
+            reader.replacing("5s", with: "10m"),
+            named: "reader"
+        )
+        #expect(longer == ["script of reader: still looks for 180D at the end, which nobody advertises"])
     }
 
     // MARK: Apps
@@ -370,9 +376,11 @@ struct StepNoteTests {
         let notes = try notes(Self.day(entries: 30))
         #expect(notes.contains("script of pills: waited 10 s for 30 of \(Self.log), 3 came"), "\(notes)")
         #expect(try !self.notes(Self.day(until: "1m")).contains { $0.hasPrefix("script of pills: waited ") })
-        let boundless = Self.day(entries: 30).replacing("count: 30, within: 10s", with: "count: 30")
         let line = "script of pills: still awaits 30 of \(Self.log) at the end, 3 came"
-        #expect(try self.notes(boundless.replacing("until: 24h", with: "until: 1h")).contains(line))
+        for bound in ["", ", within: 3h"] {
+            let longer = Self.day(entries: 30).replacing("count: 30, within: 10s", with: "count: 30\(bound)")
+            #expect(try self.notes(longer.replacing("until: 24h", with: "until: 1h")).contains(line), "\(bound)")
+        }
     }
 
     @Test("A step that only an app that runs can do is said to be about one that does not")

@@ -123,6 +123,8 @@ struct SimulatedPeripheralRoleTests {
         let exchange = "{exchange: 128, value: \"0102\", within: 5s}"
         let ether = try Ether([try RoleRig.central(["connect: 180D", exchange, "wait: 10s", exchange], mtu: 185)])
         let rig = ether.rig()
+        var said: [String] = []
+        ether.role.missed = { line, _ in said.append(line) }
         rig.perform(.publishChannel(rig.first, encrypted: false))
         #expect(try rig.wait(for: .channelPublished).event.local == 128)
         try rig.offer()
@@ -133,7 +135,9 @@ struct SimulatedPeripheralRoleTests {
         var bytes: [UInt8] = [0, 0, 0]
         #expect(unsafe recv(descriptor, &bytes, 3, 0) == 2)
         let at = ether.now
+        #expect(ether.role.unfinished == ["script of reader: still awaits 2 bytes over channel 128 at the end, 0 came"])
         try rig.wait(for: "gave up channel 128")
+        #expect(said == ["script of reader: waited 5 s for 2 bytes over channel 128, 0 came"])
         #expect(ether.now.since(at) == .seconds(5))
         #expect(unsafe recv(descriptor, &bytes, 3, 0) == 0)
         rig.perform(.unpublishChannel(rig.first, psm: 128))

@@ -64,9 +64,9 @@ struct PeripheralScript {
         return "waited \(DurationText.words(within)) for \(count) of \(uuid), \(received[uuid, default: 0]) came"
     }
 
-    /// What the step that is under way awaits for as long as it takes; nil for one that has a bound, or awaits nothing.
-    var awaitedForGood: String? {
-        guard case .awaitValues(let uuid, let count, nil) = action else { return nil }
+    /// What the step that is under way awaits, with or without a bound, when the run ends; nil for one that awaits nothing.
+    var awaitedAtEnd: String? {
+        guard case .awaitValues(let uuid, let count, _) = action else { return nil }
         return "still awaits \(count) of \(uuid) at the end, \(received[uuid, default: 0]) came"
     }
 
@@ -105,11 +105,11 @@ extension ScriptedAppHost {
         if goesOn { continueScript(event.peripheral, of: app, at: now) }
     }
 
-    /// What the scripts of apps that run await now for as long as it takes, a line each.
+    /// What the scripts of apps that run await now, a line each.
     var unfinished: [(app: AppID, line: String)] {
         apps.keys.sorted().flatMap { app -> [(app: AppID, line: String)] in
             guard let own = apps[app], own.running else { return [] }
-            return own.devices.compactMap { own.scripts[$0]?.awaitedForGood }.map { (app, $0) }
+            return own.devices.compactMap { own.scripts[$0]?.awaitedAtEnd }.map { (app, $0) }
         }
     }
 

@@ -39,9 +39,20 @@ extension SimulatedPeripheralRole {
                 tellWait(within, "\(count) of \(uuid), \(came) came", index, at: now)
             }
             finishStep(index, at: now)
-        case .exchanging: endExchange(index, "gave up channel", at: now)
+        case .exchanging:
+            if case .exchange(let psm, let value, let within?)? = centrals[index].action {
+                tellWait(within, "\(bytes(of: value, over: psm)), \(exchanged(index)) came", index, at: now)
+            }
+            endExchange(index, "gave up channel", at: now)
         }
     }
+
+    private func bytes(of value: [UInt8], over psm: UInt16) -> String {
+        "\(value.count) \(value.count == 1 ? "byte" : "bytes") over channel \(psm)"
+    }
+
+    /// How many bytes came back over a central's channel.
+    private func exchanged(_ index: Int) -> Int { centrals[index].channel?.received.count ?? 0 }
 
     private func tellWait(_ within: Instant.Span, _ what: String, _ index: Int, at now: Instant) {
         missed?("script of \(centrals[index].name): waited \(DurationText.words(within)) for \(what)", now)
@@ -122,8 +133,8 @@ extension SimulatedPeripheralRole {
         }
     }
 
-    /// What centrals look for or await now without a bound, and how many orders they have not carried out, a line each; a script
-    /// that begins again is never done.
+    /// What centrals look for or await now, with or without a bound, and how many orders they have not carried out, a line each;
+    /// a script that begins again is never done.
     package var unfinished: [String] {
         centrals.indices.flatMap { index -> [String] in
             let central = centrals[index]
@@ -139,10 +150,12 @@ extension SimulatedPeripheralRole {
 
     private func unfinishedWait(_ index: Int) -> String? {
         switch (centrals[index].activity, centrals[index].action) {
-        case (.searching, .connect(let service, nil)?):
+        case (.searching, .connect(let service, _)?):
             return "still looks for \(service) at the end, which nobody advertises"
-        case (.awaitingValues, .awaitValues(let uuid, let count, nil)?):
+        case (.awaitingValues, .awaitValues(let uuid, let count, _)?):
             return "still awaits \(count) of \(uuid) at the end, \(centrals[index].received[uuid, default: 0]) came"
+        case (.exchanging, .exchange(let psm, let value, _)?):
+            return "still awaits \(bytes(of: value, over: psm)) at the end, \(exchanged(index)) came"
         default: return nil
         }
     }

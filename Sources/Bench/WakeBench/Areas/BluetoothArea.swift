@@ -297,7 +297,7 @@ extension Run {
         if count > 0 { recorder.note("Bluetooth: \(count) times there was no name for what came", at: reached) }
     }
 
-    /// Says what devices and apps look for or await at the end without a bound.
+    /// Says what devices and apps look for, await or have not carried out at the end.
     func noteUnfinished() {
         for line in areas.bluetooth.phones?.unfinished ?? [] { recorder.miss(line, at: reached) }
         for (app, line) in scripted.unfinished {
