@@ -469,6 +469,37 @@ struct StepNoteTests {
 
         """
 
+    private static let beacon = """
+        device: ibeacon
+        address: "C2:00:00:00:00:01"
+        uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0
+        major: 1
+        minor: 7
+        distance: [{metres: 2}]
+        faults: [{name: mute, silent: 1m}, {name: shelf, weaken: 20}]
+
+        """
+
+    @Test("A place and a track that no app asks for are said to be, and a fault of a beacon that is out of range")
+    func placesOfNobody() throws {
+        let steps = ["at: 2s, position: {latitude: 1, longitude: 2.5}", "at: 3s, play: walk"]
+        let unasked = "no app asks for the position now"
+        let lines = [
+            "position 1.0,2.5: \(unasked); the next that does is told of this place",
+            "play walk: \(unasked); the phone moves on it all the same",
+        ]
+        let launched = ["at: 0, launch: heart"] + steps
+        #expect(try notes(of: launched, Self.track, named: "walk") == lines)
+        let asks = ", location: {authorization: always, updates: true}"
+        #expect(try notes(of: launched, app: asks, Self.track, named: "walk") == [])
+        let away = ["at: 1s, out-of-range: shop", "at: 2s, arm: shop, fault: mute"]
+        #expect(try notes(of: away, Self.beacon, named: "shop") == ["arm shop mute: it is out of range"])
+        let beacons = "beacons: [{identifier: shop, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0}]"
+        let monitors = ", location: {authorization: always, \(beacons)}"
+        let muted = ["at: 0, launch: heart", "at: 5s, arm: shop, fault: mute"]
+        #expect(try notes(of: muted, app: monitors, Self.beacon, named: "shop") == [])
+    }
+
     @Test(
         "A fault that finds nothing to happen to is said to, and one that waits is not",
         arguments: [
@@ -477,6 +508,7 @@ struct StepNoteTests {
             (Self.files, "tunnel", "no transfer is connected to it"),
             (Self.faultyDock, "jam", "no app has a session with it"), (Self.faultyDock, "pulled", nil),
             (Self.track, "tunnel", "no app asks for the position now"),
+            (Self.beacon, "mute", "no app asks for beacons like it now"), (Self.beacon, "shelf", nil),
         ] as [(String, String, String?)]
     )
     func faultInVain(device: String, fault: String, why: String?) throws {

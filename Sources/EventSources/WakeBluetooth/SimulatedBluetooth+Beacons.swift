@@ -139,6 +139,16 @@ extension SimulatedBluetooth {
         }
     }
 
+    /// Why a fault of a beacon that is over by itself changes nothing for anybody now; nil where it may, and where it lasts.
+    package func lack(of fault: String, _ device: String) -> String? {
+        guard let index = beacon(device),
+            case .silent? = beacons[index].description.faults.first(where: { $0.name == fault })?.effect
+        else { return nil }
+        if !poweredOn { return "Bluetooth is off" }
+        if !beacons[index].inRange { return "it is out of range" }
+        return watched.wants(beacons[index].signal, names) ? nil : "no app asks for beacons like it now"
+    }
+
     func arm(_ effect: Beacon.Effect, of index: Int, at now: Instant) {
         switch effect {
         case .silent(let span): beacons[index].silentUntil = now.advanced(by: span)

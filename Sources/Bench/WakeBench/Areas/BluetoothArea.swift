@@ -234,7 +234,10 @@ final class BluetoothArea: Area {
         if device.central != nil {
             try phones(for: "arm").arm(fault: fault, device: device.name, at: now)
         } else {
-            try radio(for: "arm").arm(fault: fault, device: device.name, at: now)
+            let radio = try radio(for: "arm")
+            let why = radio.lack(of: fault, device.name)
+            try radio.arm(fault: fault, device: device.name, at: now)
+            if let why { notes.add("arm \(device.name) \(fault)", why, at: now) }
         }
     }
 

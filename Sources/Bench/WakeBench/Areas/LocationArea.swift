@@ -110,8 +110,14 @@ final class LocationArea: Area {
         case .cross(let region, false):
             try positions("exit").simulateCrossing(.regionExited, region: region, origin: origin, at: now)
         case .position(let place, let accuracy):
-            try positions("position").simulatePosition(TrackPoint(place), accuracy: accuracy, at: now)
-        case .play(let device): try positions("play").simulateTrack(device: scenario.devices[device].name, at: now)
+            let positions = try positions("position")
+            positions.simulatePosition(TrackPoint(place), accuracy: accuracy, at: now)
+            let what = "position \(place.latitude),\(place.longitude)"
+            noteUnasked(what, positions, "; the next that does is told of this place", at: now)
+        case .play(let device):
+            let (positions, name) = (try positions("play"), scenario.devices[device].name)
+            try positions.simulateTrack(device: name, at: now)
+            noteUnasked("play \(name)", positions, "; the phone moves on it all the same", at: now)
         case .visit(let place, let departs):
             let time = SimulatedLocation.usualTimestamp + Double(now.nanoseconds) / 1e9
             let visit = Visit(
@@ -131,8 +137,13 @@ final class LocationArea: Area {
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
         let positions = try positions("arm")
         try positions.arm(fault: fault, device: device.name, at: now)
+        noteUnasked("arm \(device.name) \(fault)", positions, at: now)
+    }
+
+    /// What is done to the phone's place reaches no app now.
+    private func noteUnasked(_ what: String, _ positions: SimulatedLocation, _ rest: String = "", at now: Instant) {
         if positions.isPositioning { return }
-        notes.add("arm \(device.name) \(fault)", "no app asks for the position now", at: now)
+        notes.add(what, "no app asks for the position now\(rest)", at: now)
     }
 
     private func positions(_ step: String) throws(SourceFailure) -> SimulatedLocation {
