@@ -281,6 +281,36 @@ struct StepNoteTests {
         #expect(called.contains("voip sip: nobody is connected to it (\(socket))"), "\(called)")
     }
 
+    @Test("VOIP-1: What a server says to a suspended app that has not read what came before is no event, which is said")
+    func saidAgain() throws {
+        let log = try run(
+            """
+            scenario: calls
+            profile: ios17
+            devices: [{file: belt.yaml, name: sip}]
+            apps:
+              - {scripted: com.acme.heart, name: heart, sdk: 12.0, modes: [voip], voip: {servers: sip}}
+            steps:
+              - {at: 0, launch: heart}
+              - {at: 5s, home: heart}
+              - {at: 1m, voip: sip, say: one}
+              - {at: 2m, voip: sip, say: two}
+              - {at: 3m, arm: sip, fault: restart}
+              - {at: 4m, voip: sip, say: three}
+            until: 5m
+
+            """,
+            Self.server
+        )
+        #expect(log.decisions.map(\.reason) == [.legacySocketsOff])
+        let untold = "no event tells of it where the app is suspended and has not read what came before (heart)"
+        #expect(
+            log.notes.map(\.text) == [
+                "voip sip: \(untold)", "arm sip restart: \(untold)", "voip sip: nobody is connected to it",
+            ]
+        )
+    }
+
     @Test("A pairing that a device rejects is said with what fails for it")
     func pairing() throws {
         let belt = Self.belt.replacing("properties: [notify]", with: "properties: [notify], security: encrypted")

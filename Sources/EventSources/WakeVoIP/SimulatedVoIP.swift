@@ -192,24 +192,40 @@ package final class SimulatedVoIP: VoIPPort {
 
     /// A server does something on each connection that it has.
     ///
-    /// - Returns: whether it has one.
+    /// - Returns: the apps that nothing tells of it, in order: suspended ones that were told already that something is there; nil
+    ///   where it has no connection.
     @discardableResult
-    package func simulate(_ step: CallServer.Step, device: String, at now: Instant) throws(SourceFailure) -> Bool {
+    package func simulate(_ step: CallServer.Step, device: String, at now: Instant) throws(SourceFailure) -> [AppID]? {
         guard let place = servers.firstIndex(where: { $0.name == device }) else {
             throw SourceFailure(.unknown, "\(device): is no call server")
         }
         look(at: now)
         let own = connections.filter { $0.server == place }
-        for connection in own { settle(connection, connection.carryOut(step, at: now)) }
+        var untold: Set<AppID> = []
+        for connection in own {
+            let owner = connection.scripted ?? duplicate(of: connection)?.owner
+            let outcome = connection.carryOut(step, at: now)
+            switch outcome {
+            case .nothing: break
+            case .said, .ended: if let owner, wasTold(owner) { untold.insert(owner.app) }
+            }
+            settle(connection, outcome)
+        }
         dropEnded()
-        return !own.isEmpty
+        return own.isEmpty ? nil : untold.sorted()
+    }
+
+    /// Whether the app of a socket was told that something is there, since it was suspended.
+    private func wasTold(_ owner: WatchedSockets.Owner) -> Bool {
+        guard sockets.isSuspended(owner.app) else { return false }
+        return told.contains(owner) || sockets.socket(owner)?.told == true
     }
 
     /// A fault of a server happens on each connection that it has.
     ///
-    /// - Returns: whether it has one.
+    /// - Returns: as ``simulate(_:device:at:)``.
     @discardableResult
-    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) -> Bool {
+    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) -> [AppID]? {
         let known = servers.first { $0.name == device }?.description.faults.first { $0.name == fault }
         guard let known else { throw SourceFailure(.unknown, "\(device): has no fault '\(fault)'") }
         return try simulate(known.effect, device: device, at: now)

@@ -36,7 +36,7 @@ final class WatchedSockets {
         let end: SocketAddress?
         fileprivate var watch: Watch?
         /// It was said that something is there, since the app was suspended.
-        fileprivate var told = false
+        fileprivate(set) var told = false
         /// Its connection was ended while the app was suspended.
         fileprivate(set) var isTornDown = false
 

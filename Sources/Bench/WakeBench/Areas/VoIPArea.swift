@@ -12,6 +12,8 @@ final class VoIPArea: Area {
     private let notes: StepNotes
     /// What apps have lost of a server.
     private var losses: (String) -> String = { _ in "" }
+    /// The names of apps, in brackets.
+    private var brackets: ([AppID]) -> String = { _ in "" }
 
     var sources: [any SourcePort] { [port] }
 
@@ -40,6 +42,7 @@ final class VoIPArea: Area {
     func connect(to run: Run) {
         simulated?.note = { [unowned run] in run.recorder.note($0, at: run.bench.now) }
         losses = { [unowned run] in run.losses(of: $0, .voipSocket) }
+        brackets = { [unowned run] apps in Run.brackets(apps.map { run.name(of: $0) }) }
         guard let processes = run.processes, !run.realTime else { return }
         simulated?.tellRunning = { [unowned processes] app, socket in
             processes.host.socketHoldsBytes(of: app, socket: socket)
@@ -57,17 +60,28 @@ final class VoIPArea: Area {
         let calls = try calls("voip")
         for device in devices {
             let name = scenario.devices[device].name
-            if try calls.simulate(act, device: name, at: now) { continue }
-            // The sockets of real apps do not come back with a journal.
-            notes.add("voip \(name)", "nobody is connected to it" + losses(name), at: now, isReplayed: false)
+            let untold = try calls.simulate(act, device: name, at: now)
+            note("voip \(name)", untold, losses(name), at: now)
         }
+    }
+
+    /// Says that what a server did has reached nobody, or where no event tells of it.
+    private func note(_ what: String, _ untold: [AppID]?, _ losses: String = "", at now: Instant) {
+        let why: String
+        if let untold {
+            if untold.isEmpty { return }
+            why = "no event tells of it where the app is suspended and has not read what came before\(brackets(untold))"
+        } else {
+            why = "nobody is connected to it\(losses)"
+        }
+        // The sockets of real apps do not come back with a journal.
+        notes.add(what, why, at: now, isReplayed: false)
     }
 
     func owns(_ device: ScenarioDevice) -> Bool { device.form.callServer != nil }
 
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
-        if try calls("arm").arm(fault: fault, device: device.name, at: now) { return }
-        notes.add("arm \(device.name) \(fault)", "nobody is connected to it", at: now, isReplayed: false)
+        note("arm \(device.name) \(fault)", try calls("arm").arm(fault: fault, device: device.name, at: now), at: now)
     }
 
     private func calls(_ step: String) throws(SourceFailure) -> SimulatedVoIP {
