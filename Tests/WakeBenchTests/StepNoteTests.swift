@@ -456,6 +456,20 @@ struct StepNoteTests {
         )
     }
 
+    @Test("AUD-4: A sound that is so already, and one of a session that is not active, change nothing, which is said")
+    func soundAgain() throws {
+        let acts = ["silence", "silence", "tone", "tone", "stop", "tone", "silence"]
+        let steps = acts.enumerated().map { "at: \($0 + 1)s, sound: heart, do: \($1)" }
+        let app = ", audio: {category: playback}"
+        #expect(
+            try notes(of: ["at: 0, launch: heart"] + steps, app: app, Self.belt, named: "belt") == [
+                "sound heart: nothing changed, as what it plays is silent already",
+                "sound heart: nothing changed, as what it plays can be heard already",
+                "sound heart: its audio session is not active", "sound heart: its audio session is not active",
+            ]
+        )
+    }
+
     private static let headset = """
         device: audio-device
         name: Headset

@@ -91,15 +91,20 @@ final class AudioArea: Area {
         }
     }
 
-    /// An app has no sound to stop, or to keep waiting.
+    /// An app has no sound to stop, to change or to keep waiting, or it sounds as it is to already.
     private func noteSoundless(_ act: ScriptedApp.SoundAct, of app: AppID, in run: Run, at now: Instant) {
-        guard run.isReady(app, at: now), !run.bench.router.hasActiveSession(app) else { return }
-        switch act {
-        case .play, .tone, .silence: break
-        case .stop, .stall:
-            let what = "sound \(run.name(of: app))"
-            notes.add(what, "its audio session is not active", of: app, at: now, isReplayed: false)
+        guard run.isReady(app, at: now), act != .play else { return }
+        let why: String
+        if !run.bench.router.hasActiveSession(app) {
+            why = "its audio session is not active"
+        } else if act == .silence, run.scripted.apps[app]?.isSilent == true {
+            why = "nothing changed, as what it plays is silent already"
+        } else if act == .tone, run.scripted.apps[app]?.isSilent == false {
+            why = "nothing changed, as what it plays can be heard already"
+        } else {
+            return
         }
+        notes.add("sound \(run.name(of: app))", why, of: app, at: now, isReplayed: false)
     }
 
     /// The user answers for an app as before, or the app is not there.
