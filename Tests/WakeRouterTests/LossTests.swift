@@ -123,8 +123,11 @@ struct LossTests {
         phone.user(.forceQuit, app)
         #expect(phone.losses == [Loss(app, .connection, of: Phone.belt, .lostToForceQuit)])
         #expect(phone.deeds(.barredWithoutProcess) == (isAlive ? [] : [app]))
-        phone.user(.forceQuit, app)
-        #expect(phone.losses.count == 1)
+        #expect(phone.deeds(.foundItSo) == [])
+        phone.forget()
+        let event = phone.user(.forceQuit, app)
+        #expect(phone.actions.contains(.did(app, .foundItSo, event)))
+        #expect(phone.deeds(.barredWithoutProcess) == [] && phone.losses == [])
     }
 
     @Test("BTC-8: a restart of the phone takes links once, and not what waits for one", arguments: [true, false])

@@ -31,6 +31,7 @@ extension Router {
         case .launch: return apps[app].stage == .active ? .foundItSo : nil
         case .forceQuit:
             if apps[app].hasProcess { return nil }
+            if isBarred(app) { return .foundItSo }
             return profile.forceQuitBars ? .barredWithoutProcess : .foundNoProcess
         case .home, .interrupt, .resumeActive:
             switch state {
