@@ -529,6 +529,11 @@ struct ServeTests {
         )
         #expect(rows.contains { $0.starts(with: ["heart", "active"]) && $0.contains("foreground-deliver") }, "\(rows)")
         #expect(rows.contains { $0.starts(with: ["belt", "bluetooth-peripheral", "connected"]) }, "\(rows)")
+        // A read gives a value that reached nobody, too: it was not notified.
+        #expect(try bench("app", "force-quit", "heart").code == 0)
+        #expect(try bench("ble", "notify", "belt", "2A37", "0051").code == 0)
+        let values = try bench("top", "--once").output.split(separator: "\n").filter { $0.hasSuffix("  2A37 0051") }
+        #expect(values.count == 1 && once.output.contains("  HELD BY  VALUE\n"), "\(once.output)")
         expectRefusal(try bench("top"), code: 12, says: "terminal", "--once")
         expectRefusal(try bench("top", "--once", "-p", "two"), code: 2, says: "phone 'two'", "one")
     }

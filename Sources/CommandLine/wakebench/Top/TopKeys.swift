@@ -26,7 +26,7 @@ struct TopKey: Sendable {
         app(.character("m"), "m", "the system ends the app's process for its memory") {
             [.init("terminate", $0.name), .init("cause", "memory")]
         },
-        device(.character("n"), "n", "the device notifies its last value again") { device in
+        device(.character("n"), "n", "the device notifies the value that it has") { device in
             device.notifies.map { notifies in
                 [
                     .init("notify", device.name), .init("characteristic", notifies.characteristic),

@@ -85,7 +85,7 @@ struct TopDevice {
     var rssi: Int64?
     /// The apps that hold it, by name.
     var apps: [String]
-    /// What it notified last, with the characteristic; nil where it notifies nothing.
+    /// The first characteristic that it can notify, with the value that a read gives now; nil where it notifies nothing.
     var notifies: (characteristic: String, value: String)?
 
     init(_ answer: JSONValue) {
@@ -109,7 +109,7 @@ struct TopDevice {
         ]
     }
 
-    static let head = ["DEVICE", "KIND", "LINK", "RSSI", "HELD BY", "NOTIFIED"]
+    static let head = ["DEVICE", "KIND", "LINK", "RSSI", "HELD BY", "VALUE"]
 }
 
 /// A line of the list of what happened on a phone.
