@@ -69,6 +69,32 @@ struct SilentAppTests {
         }
     }
 
+    @Test("A value that a real app does not hear is told with why: it has not run yet, or how it died at its launch")
+    func unheard() throws {
+        try inFolder { program in
+            try program.makeBundle(script: "exit 3")
+            try program.write("belt.yaml", Scenarios.belt)
+            let text = """
+                scenario: unheard
+                devices: [{file: belt.yaml, name: belt}]
+                apps: [{bundle: Heart.app, name: heart}]
+                steps:
+                  - {at: 0, notify: belt, characteristic: 2A37, value: "01"}
+                  - {at: 1s, launch: heart}
+                  - {at: 5s, notify: belt, characteristic: 2A37, value: "02"}
+                expect: [{app: heart, exits: 1, cause: exit}]
+
+                """
+            try program.write("one.yaml", text)
+            let run = try program.run("run", "one.yaml", "--out", "out", "--freezer", "sigstop")
+            #expect(run.code == 0, "\(run.errors)")
+            for (value, why) in [("01", "has not run yet)"), ("02", "ended at its launch, exit code 3, at T+00:00:0")] {
+                let line = "notify belt 2A37 \(value): nobody is subscribed (heart \(why)"
+                #expect(run.output.contains(line), "\(run.output)")
+            }
+        }
+    }
+
     @Test("An app that nobody launched was never launched")
     func neverLaunched() throws {
         try inFolder { program in

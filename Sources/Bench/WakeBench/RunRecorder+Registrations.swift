@@ -48,6 +48,11 @@ extension RunRecorder {
         losses[number].last { vias.contains($0.via) && $0.subject == subject }?.text
     }
 
+    /// How and when an app first died at its launch, in the words of `why`; nil for one that did not.
+    func deathAtLaunch(of number: Int) -> String? {
+        diedAtLaunch.first { $0.app == bundle(number) }.map { "\($0.words), at \(LogTime.shortText($0.at))" }
+    }
+
     private func tellHaste(of app: AppID) {
         let what = "has changed what it is registered for \(Self.mostRegistrations) times in quick succession"
         noteOnce("\(what); from here on that is written once a second at most", of: app)

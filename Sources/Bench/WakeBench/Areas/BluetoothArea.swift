@@ -310,27 +310,37 @@ extension Run {
 }
 
 extension Run {
-    /// How apps that use a device, or had a link to it, stand with one of its characteristics, in brackets; empty for none.
+    /// How apps that may use a device, or had a link to it, stand with one of its characteristics, in brackets; empty for none.
     fileprivate func standings(withDevice device: Int, _ characteristic: String) -> String {
         let peripheral = scenario.devices[device].name
         guard let name = names.known(peripheral) else { return "" }
         let value = names.known("\(peripheral)/\(characteristic)")
         let lines = scenario.apps.enumerated().compactMap { number, app -> String? in
-            var uses = false
-            if case .scripted(let script) = app.form { uses = script.uses.contains { $0.device == device } }
+            let uses: Bool =
+                switch app.form {
+                case .scripted(let script): script.uses.contains { $0.device == device }
+                // What a real app connects to, nobody knows before it does.
+                case .bundle: true
+                }
             let link = recorder.loss(of: number, [.connection, .pendingConnect], name)
             let subscription = value.flatMap { recorder.loss(of: number, [.subscription], $0) }
             let standing: String? =
                 switch bench.router.standing(of: AppID(UInt32(number)), with: name) {
                 case .connected: subscription ?? "is connected and has not subscribed"
                 case .pending: "waits for the link"
-                case .unlinked: link ?? (uses ? "has no link" : nil)
+                case .unlinked: link ?? (uses ? deathAtLaunch(of: number) ?? "has no link" : nil)
                 case .neverRan: uses ? "has not run yet" : nil
                 case .notInstalled: link ?? (uses ? "is not installed" : nil)
                 }
             return standing.map { "\(app.name) \($0)" }
         }
         return Self.brackets(lines)
+    }
+
+    /// How and when an app that does not run died at its launch; nil for any other.
+    private func deathAtLaunch(of number: Int) -> String? {
+        guard bench.router.state(of: AppID(UInt32(number))) == .notRunning else { return nil }
+        return recorder.deathAtLaunch(of: number)
     }
 }
 
