@@ -303,6 +303,7 @@ struct StepNoteTests {
             Self.server
         )
         #expect(log.decisions.map(\.reason) == [.legacySocketsOff])
+        #expect(Array(log.values.values) == ["6f6e65"])
         let untold = "no event tells of it where the app is suspended and has not read what came before (heart)"
         #expect(
             log.notes.map(\.text) == [
@@ -603,6 +604,31 @@ struct StepNoteTests {
     }
 
     // MARK: The run
+
+    @Test("EA-2: What an accessory sends to a suspended app is the value of the event, in the log and in the table")
+    func valueOfAccessory() throws {
+        let log = try run(
+            """
+            scenario: talk
+            devices: [{file: belt.yaml, name: dock}]
+            apps:
+              - scripted: com.acme.log
+                name: log
+                modes: [external-accessory]
+                accessory: {protocols: [com.example.dock.log], sessions: [{protocol: com.example.dock.log}]}
+            steps:
+              - {at: 0, launch: log}
+              - {at: 5s, home: log}
+              - {at: 30s, send: dock, hex: "deadbeef"}
+            until: 1m
+
+            """,
+            Self.dock
+        )
+        #expect(Array(log.values.values) == ["deadbeef"])
+        let rows = Timeline.text(log).split(separator: "\n").filter { $0.contains("accessory-data") }
+        #expect(rows.count == 1 && rows.allSatisfy { $0.hasSuffix("  deadbeef") }, "\(rows)")
+    }
 
     @Test("Steps that come after the end of the run are one note: how many, and the line of the first")
     func untilTooEarly() throws {

@@ -111,13 +111,17 @@ final class Connection {
 /// Keeps what a port reports.
 final class Listener {
     private(set) var events: [WakeEvent] = []
+    private(set) var payloads: [EventPayload] = []
     let loop: EventLoop
     let names = NameTable()
 
     init() throws { loop = try EventLoop() }
 
     func listen(to port: any VoIPPort) throws {
-        port.report = { [unowned self] in events.append($0.event) }
+        port.report = { [unowned self] in
+            events.append($0.event)
+            payloads.append($0.payload)
+        }
         try port.start(at: .zero)
     }
 

@@ -47,6 +47,7 @@ struct SimulatedVoIPTests {
         #expect(listener.events.isEmpty)
         port.timeReached(second(60))
         #expect(listener.kinds == [.voipData])
+        #expect(listener.payloads == [.value(Array("INVITE\r\n".utf8))])
         #expect(connection.read() == "INVITE\r\n")
     }
 

@@ -44,6 +44,25 @@ struct SocketVoIPTests {
         connection.say("more")
         try listener.wait(for: 2)
         #expect(listener.kinds == [.voipData, .voipData])
+        #expect(listener.payloads == ["INVITE", "more"].map { EventPayload.value(Array($0.utf8)) })
+    }
+
+    @Test("Of much that waits for an app the first 512 bytes are told, and of the end none")
+    func firstBytes() throws {
+        let listener = try Listener()
+        let port = try watching(listener)
+        let connection = Connection()
+        _ = port.adopt(connection.duplicate, 1, of: app, peer: peer)
+        connection.say(String(repeating: "a", count: 600))
+        var entry = pollfd(fd: connection.app, events: Int16(POLLIN), revents: 0)
+        #expect(unsafe poll(&entry, 1, 10_000) == 1)
+        port.perform(.watch(app), at: .zero)
+        #expect(connection.read().count == 600)
+        port.perform(.rest(app), at: .zero)
+        port.perform(.watch(app), at: .zero)
+        connection.closePeer()
+        try listener.wait(for: 2)
+        #expect(listener.payloads == [.value([UInt8](repeating: UInt8(ascii: "a"), count: 512)), .none])
     }
 
     @Test("VOIP-1: what was there when the app was suspended is told at once")

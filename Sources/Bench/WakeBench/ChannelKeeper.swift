@@ -7,7 +7,8 @@ import WakeSystem
 /// The L2CAP channels, or the sessions with accessories, that apps hold: it gives their sockets away and keeps duplicates,
 /// which it looks at while an app is suspended and cannot look itself (BTC-1, EA-2).
 ///
-/// It never reads what an app has. A scripted app has no process to read, so for it what comes is read and dropped.
+/// It never takes what an app has, and tells the first bytes that wait for it. A scripted app has no process to read, so for it
+/// what comes is read and dropped.
 package final class ChannelKeeper: BenchObserver {
     /// Which sockets it keeps.
     struct Kinds: Sendable {
@@ -183,6 +184,7 @@ package final class ChannelKeeper: BenchObserver {
         // Of the end of a session its source speaks itself.
         if kinds.ended != nil, state & Int16(POLLHUP | POLLERR) != 0 { return }
         let opened = channel.opened
+        let unread = UnreadBytes.peek(at: channel.descriptor)
         report(
             SourceReport(
                 WakeEvent(
@@ -193,7 +195,8 @@ package final class ChannelKeeper: BenchObserver {
                     client: opened.client,
                     services: opened.services,
                     origin: origin
-                )
+                ),
+                unread.isEmpty ? .none : .value(unread)
             )
         )
     }

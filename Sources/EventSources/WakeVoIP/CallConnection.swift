@@ -31,6 +31,8 @@ final class CallConnection {
     private lazy var poured = PouredBytes(seed: seed)
     private var toPour = 0
     private var outgoing: [UInt8] = []
+    /// The first bytes that a scripted app was told of at once; what is poured is not among them.
+    private var toScripted: [UInt8] = []
     private(set) var received: UInt64 = 0
     private(set) var sent: UInt64 = 0
     /// How much of it had come to the app when it was looked at last.
@@ -144,8 +146,17 @@ final class CallConnection {
         }
     }
 
+    /// Takes the first bytes that a scripted app has to be told of: no socket holds them.
+    func takeSaid() -> [UInt8] {
+        defer { toScripted = [] }
+        return toScripted
+    }
+
     private func send(_ bytes: [UInt8]) -> Outcome {
-        if scripted != nil { return .said }
+        if scripted != nil {
+            toScripted += bytes.prefix(UnreadBytes.limit - toScripted.count)
+            return .said
+        }
         outgoing += bytes
         return push() ? .said : .nothing
     }

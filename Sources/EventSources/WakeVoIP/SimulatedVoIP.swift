@@ -75,7 +75,7 @@ package final class SimulatedVoIP: VoIPPort {
     // MARK: The port
 
     package func start(at now: Instant) throws(SourceFailure) {
-        sockets.report = { [unowned self] in report?(SourceReport($0)) }
+        sockets.report = { [unowned self] in report?($0) }
         guard listens else { return }
         for place in servers.indices {
             do {
@@ -325,6 +325,7 @@ package final class SimulatedVoIP: VoIPPort {
         case .said, .ended: break
         }
         if let owner = connection.scripted {
+            let said = connection.takeSaid()
             guard sockets.isSuspended(owner.app), told.insert(owner).inserted else { return }
             var event = WakeEvent(
                 kind: .voipData,
@@ -333,11 +334,13 @@ package final class SimulatedVoIP: VoIPPort {
                 app: owner.app,
                 origin: origin
             )
+            var payload: EventPayload = said.isEmpty ? .none : .value(said)
             if case .ended(let failed) = outcome {
                 event.kind = .voipClosed
                 event.failed = failed
+                payload = .none
             }
-            report?(SourceReport(event))
+            report?(SourceReport(event, payload))
             return
         }
         guard let app = duplicate(of: connection) else {

@@ -19,7 +19,7 @@ package final class SocketVoIP: VoIPPort {
     }
 
     package func start(at now: Instant) throws(SourceFailure) {
-        sockets.report = { [unowned self] in report?(SourceReport($0)) }
+        sockets.report = { [unowned self] in report?($0) }
     }
 
     package func peer(of descriptor: Int32) -> String { peers.name(of: descriptor) }

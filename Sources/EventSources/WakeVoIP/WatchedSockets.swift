@@ -1,13 +1,14 @@
 import CWakeShims
 import Glibc
 import WakeModel
+import WakePorts
 import WakeSystem
 
 /// Duplicates of the sockets that apps marked, which it looks at while an app is suspended and cannot look itself
 /// (VOIP-1).
 ///
-/// It never reads: what arrives stays in the socket, for the app. A socket at rest costs nothing, since only the kernel
-/// waits on it.
+/// It takes nothing: what arrives stays in the socket, for the app, and its first bytes are told. A socket at rest costs
+/// nothing, since only the kernel waits on it.
 final class WatchedSockets {
     /// A socket, and whose.
     struct Owner: Hashable, Comparable {
@@ -78,7 +79,7 @@ final class WatchedSockets {
     private let loop: EventLoop
     private let origin: NameID
     /// Where findings go.
-    var report: ((WakeEvent) -> Void)?
+    var report: ((SourceReport) -> Void)?
     private var sockets: [AppID: [SocketNumber: Socket]] = [:]
     private var ends: [SocketAddress: Owner] = [:]
     private var suspended: Set<AppID> = []
@@ -180,21 +181,21 @@ final class WatchedSockets {
         guard suspended.contains(socket.owner.app), !socket.told, let finding = socket.finding else { return false }
         socket.told = true
         socket.watch = nil
-        tell(finding, socket.owner, peer: socket.peer)
+        tell(finding, at: socket)
         return true
     }
 
-    private func tell(_ finding: Finding, _ owner: Owner, peer: NameID) {
-        report?(
-            WakeEvent(
-                kind: finding == .data ? .voipData : .voipClosed,
-                local: owner.number,
-                subject: peer,
-                failed: finding == .failure,
-                app: owner.app,
-                origin: origin
-            )
+    private func tell(_ finding: Finding, at socket: Socket) {
+        let event = WakeEvent(
+            kind: finding == .data ? .voipData : .voipClosed,
+            local: socket.owner.number,
+            subject: socket.peer,
+            failed: finding == .failure,
+            app: socket.owner.app,
+            origin: origin
         )
+        let unread = finding == .data ? UnreadBytes.peek(at: socket.descriptor) : []
+        report?(SourceReport(event, unread.isEmpty ? .none : .value(unread)))
     }
 
     private static func isStream(_ descriptor: Int32) -> Bool {

@@ -161,6 +161,20 @@ package func streamPair() throws(SystemError) -> (Int32, Int32) {
     return (ends[0], ends[1])
 }
 
+/// What waits to be read on a socket, and is left there.
+package enum UnreadBytes {
+    /// So many are looked at, the first of them: as many as the longest value of a characteristic has.
+    package static let limit = 512
+
+    /// The first bytes that wait on a socket; none where nothing does.
+    package static func peek(at descriptor: Int32) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: limit)
+        let flags = Int32(truncatingIfNeeded: MSG_PEEK) | Int32(truncatingIfNeeded: MSG_DONTWAIT)
+        let count = repeatingInterrupted { unsafe recv(descriptor, &buffer, limit, flags) }
+        return Array(buffer.prefix(max(0, count)))
+    }
+}
+
 /// Calls again while a signal interrupts.
 package func repeatingInterrupted<Number: SignedInteger>(_ call: () -> Number) -> Number {
     while true {
