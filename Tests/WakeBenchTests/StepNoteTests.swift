@@ -530,7 +530,7 @@ struct StepNoteTests {
         let steps = ["at: 2s, position: {latitude: 1, longitude: 2.5}", "at: 3s, play: walk"]
         let unasked = "no app asks for the position now"
         let lines = [
-            "position 1.0,2.5: \(unasked); the next that does is told of this place",
+            "position 1.0,2.5: \(unasked); the phone is there all the same",
             "play walk: \(unasked); the phone moves on it all the same",
         ]
         let launched = ["at: 0, launch: heart"] + steps

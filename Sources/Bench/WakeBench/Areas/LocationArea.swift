@@ -113,9 +113,10 @@ final class LocationArea: Area {
             let positions = try positions("position")
             positions.simulatePosition(TrackPoint(place), accuracy: accuracy, at: now)
             let what = "position \(place.latitude),\(place.longitude)"
-            noteUnasked(what, positions, "; the next that does is told of this place", at: now)
+            noteUnasked(what, positions, "; the phone is there all the same", at: now)
         case .play(let device):
-            let (positions, name) = (try positions("play"), scenario.devices[device].name)
+            let positions = try positions("play")
+            let name = scenario.devices[device].name
             try positions.simulateTrack(device: name, at: now)
             noteUnasked("play \(name)", positions, "; the phone moves on it all the same", at: now)
         case .visit(let place, let departs):
