@@ -281,6 +281,75 @@ struct BadInputTests {
             #expect(error["hint"] as? String == "expected a readable file")
         }
     }
+
+    @Test("With --json an error about a device, an app or a file of a scenario has its place", arguments: Placed.all)
+    func places(_ wrong: Placed) throws {
+        try inFolder { program in
+            try program.makeBundle()
+            try program.write("belt.yaml", Scenarios.belt)
+            try program.write("bad.apns", "{\n \"aps\": {\"alert\": \"x\",}\n}\n")
+            try program.write("wrong.yaml", "scenario: wrong\n" + wrong.text)
+            let outcome = try program.run("run", "wrong.yaml", "--json")
+            #expect(outcome.code == wrong.code)
+            let object = try #require(
+                try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+            )
+            let error = try #require(object["error"] as? [String: Any])
+            #expect(error["file"] as? String == wrong.file)
+            #expect([error["line"] as? Int, error["column"] as? Int] == [wrong.line, wrong.column])
+            let message = try #require(error["message"] as? String)
+            #expect(message.hasPrefix("\(wrong.file):\(wrong.line): "), "\(message)")
+        }
+    }
+
+    /// What is wrong, and where.
+    struct Placed: Sendable, CustomTestStringConvertible {
+        var text: String
+        var code: Int32
+        var file = "wrong.yaml"
+        var line: Int
+        var column: Int
+
+        var testDescription: String { text }
+
+        static let all = [
+            Placed(
+                text: "devices: [{phone: evening, name: t}]\napps: [{scripted: com.acme.heart}]\n",
+                code: 2,
+                line: 2,
+                column: 11
+            ),
+            Placed(
+                text: "apps:\n  - {bundle: Heart.app, name: m}\n  - {bundle: Heart.app, name: n}\n",
+                code: 11,
+                line: 4,
+                column: 5
+            ),
+            Placed(
+                text: """
+                    devices: [{file: belt.yaml, name: belt}]
+                    apps: [{bundle: Heart.app, name: heart}]
+                    steps:
+                      - {at: 1s, set-up: heart, device: belt}
+
+                    """,
+                code: 11,
+                line: 5,
+                column: 5
+            ),
+            Placed(
+                text: """
+                    apps: [{scripted: com.acme.heart, name: heart, push: {}}]
+                    steps: [{at: 1s, push: {app: heart, file: bad.apns}}]
+
+                    """,
+                code: 11,
+                file: "bad.apns",
+                line: 2,
+                column: 23
+            ),
+        ]
+    }
 }
 
 /// Makes a pipe that nobody writes to; whether that could be done.

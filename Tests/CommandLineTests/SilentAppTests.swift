@@ -29,6 +29,14 @@ struct SilentAppTests {
             #expect(
                 run.complaints.filter { $0.contains(words) && $0.contains("out/apps/com.acme.heart.log") }.count == 1
             )
+            #expect(run.complaints.contains { $0.hasPrefix("wakebench: one.yaml:4: \(words)") }, "\(run.errors)")
+            let junit = try program.read("out/junit.xml")
+            #expect(junit.contains("name=\"plays to its end\" file=\"one.yaml\" line=\"4\""), "\(junit)")
+            let json = try program.run("run", "one.yaml", "--out", "json", "--json", "--freezer", "sigstop")
+            let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any]
+            let error = try #require(object?["error"] as? [String: Any])
+            #expect(error["file"] as? String == "one.yaml")
+            #expect([error["line"] as? Int, error["column"] as? Int] == [4, 5])
             let why = try program.run("why", "heart", "--run", "out")
             #expect(why.code == 0)
             #expect(why.output.hasPrefix("com.acme.heart  ended at its launch, exit code 3, at T+00:00:00"))

@@ -1,6 +1,7 @@
 import Testing
-import WakeDevices
 import WakeModel
+
+@testable import WakeDevices
 
 @Suite("Pushes in files and steps")
 struct PushFileTests {
@@ -26,9 +27,7 @@ struct PushFileTests {
     @Test(
         "What is no push is refused in a line",
         arguments: [
-            ("", #"something else; expected a JSON object, as in {"aps": {"alert": "Hello"}}"#),
             ("[]", #"something else; expected a JSON object, as in {"aps": {"alert": "Hello"}}"#),
-            ("{\"aps\":{}", #"something else; expected a JSON object, as in {"aps": {"alert": "Hello"}}"#),
             ("{}", "a push without 'aps'; expected an object of that name"),
             (#"{"aps":1}"#, "a push without 'aps'; expected an object of that name"),
             (
@@ -40,6 +39,24 @@ struct PushFileTests {
     func refused(text: String, line: String) {
         let error = #expect(throws: FileError.self) { try file(text) }
         #expect(error?.description == "x.apns: " + line)
+    }
+
+    @Test(
+        "Of text that is no JSON the error names the line and the column at which it stops being that",
+        arguments: [
+            ("", 1, 1), ("{\"aps\":{}", 1, 10), ("{\n \"aps\": {\"alert\": \"é\",}\n}\n", 2, 23), ("{}\n{", 2, 1),
+        ]
+    )
+    func broken(text: String, line: Int, column: Int) {
+        let expected = #"a JSON object, as in {"aps": {"alert": "Hello"}}"#
+        let error = FileError(
+            file: "x.apns",
+            line: line,
+            column: column,
+            found: "text that is no JSON",
+            expected: expected
+        )
+        #expect(throws: error) { try file(text) }
     }
 
     @Test("A step says payload and headers; type and priority follow from the payload")

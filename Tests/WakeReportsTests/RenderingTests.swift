@@ -167,6 +167,19 @@ struct RenderingTests {
         )
     }
 
+    @Test("A run that was played to its end has the line where its steps begin in JUnit, as far as that is known")
+    func junitLine() {
+        var played = results()
+        let test = "name=\"plays to its end\" file=\"night.yaml\""
+        #expect(JUnitReport.text(played).contains(test + " time="))
+        played.line = 12
+        #expect(JUnitReport.text(played).contains(test + " line=\"12\" time="))
+        played.fault = .init(kind: "interrupted", message: "interrupted")
+        #expect(JUnitReport.text(played).contains(test + " line=\"12\" time="))
+        played.fault = .init(kind: "timeout", message: "late", file: "night.yaml", line: 3)
+        #expect(JUnitReport.text(played).contains(test + " line=\"3\" time="))
+    }
+
     @Test("What ends a run early is an error in JUnit, though every expectation was met")
     func junitError() {
         let fault = RunResults.Fault(

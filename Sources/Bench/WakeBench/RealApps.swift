@@ -27,7 +27,8 @@ final class RealApps {
                 if let other = found.first(where: { $0.bundle.identifier == bundle.identifier }) {
                     throw CommandFailure(
                         .invalidFile,
-                        "\(scenario.file):\(app.line): \(bundle.identifier) is installed twice, as "
+                        at: CommandFailure.Place(file: scenario.file, line: app.line, column: app.column),
+                        "\(bundle.identifier) is installed twice, as "
                             + "\(scenario.apps[other.position].name) and \(app.name)",
                         hint: "name each bundle once"
                     )

@@ -10,9 +10,25 @@ extension Run {
         let log = recorder.log(of: died.app).map { "; its log is \(folder.path)/\($0)" } ?? ""
         return CommandFailure(
             .appFault,
+            at: place(of: died),
             "\(died.app) \(died.words) at \(LogTime.text(died.at))\(log), "
                 + "and `wakebench why \(ShellWord.quoted(died.app)) --run \(ShellWord.quoted(folder.path))` shows the end of it"
         )
+    }
+
+    /// Where the scenario has an app's launch: its first step for that, if the process was the app's first and the step has been
+    /// carried out; or else its entry among the apps.
+    private func place(of died: ExitEntry) -> CommandFailure.Place {
+        var place = CommandFailure.Place(file: RunFolder.fromHere(scenario.file))
+        guard let number = scenario.apps.indices.first(where: { recorder.bundle($0) == died.app }) else { return place }
+        (place.line, place.column) = (scenario.apps[number].line, scenario.apps[number].column)
+        let step = scenario.steps.firstIndex { step in
+            guard case .user(let apps, .launch) = step.verb else { return false }
+            return apps.contains(number)
+        }
+        guard died.generation == 1, let step, !driver.leftOut.steps.contains(step) else { return place }
+        (place.line, place.column) = (scenario.steps[step].line, scenario.steps[step].column)
+        return place
     }
 
     /// The first process that ended before it had launched, and was not expected to.

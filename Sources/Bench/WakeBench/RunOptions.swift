@@ -168,18 +168,23 @@ package struct CommandFailure: Error, Hashable, Sendable {
         self.init(code, "\(file): \(found)", hint: hint, place: Place(file: file))
     }
 
+    /// What is wrong at a place in a file: the message begins with its path and line.
+    package init(_ code: ExitCode, at place: Place, _ found: String, hint: String? = nil) {
+        let line = place.line > 0 ? ":\(place.line)" : ""
+        self.init(code, "\(place.file)\(line): \(found)", hint: hint, place: place)
+    }
+
     /// A word of a command line that is none of a closed list.
     package init(unknown what: String, known: [String]) {
         self.init(.usage, "unknown \(what)", hint: "expected one of \(known.joined(separator: ", "))")
     }
 
     package init(_ code: ExitCode, _ error: FileError) {
-        let place = error.line > 0 ? "\(error.file):\(error.line)" : error.file
         self.init(
             code,
-            "\(place): \(error.found)",
-            hint: "expected \(error.expected)",
-            place: Place(file: error.file, line: error.line, column: error.column)
+            at: Place(file: error.file, line: error.line, column: error.column),
+            error.found,
+            hint: "expected \(error.expected)"
         )
     }
 

@@ -95,12 +95,15 @@ package enum JUnitReport {
         let results = run.results
         let time = seconds(results.took)
         let suite = Markup.escaped(results.title)
+        let fault = results.fault
+        // Of a run that was played to its end, the line where its steps begin.
+        let position = fault?.file.map { place($0, fault?.line ?? 0) } ?? place(results.file, results.line)
         var text = """
             <testsuite name="\(suite)" \(counts([run])) time="\(time)"\(timestamp(results.began))>
             \(properties(results, run.header))<testcase classname="\(suite)" name="plays to its end"\
-            \(place(results.fault?.file ?? results.file, results.fault?.line ?? 0)) time="\(time)"
+            \(position) time="\(time)"
             """
-        if let fault = results.fault {
+        if let fault {
             text += ">" + element("error", type: fault.kind, fault.message, fault.details) + "</testcase>\n"
         } else {
             text += run.isSkipped ? "><skipped/></testcase>\n" : "/>\n"

@@ -9,6 +9,8 @@ package struct RunResults: LogLine, Hashable, Sendable {
     package var title: String
     /// The scenario's file, from where the command was given.
     package var file: String
+    /// The line of the scenario's first step, or of its first app where it has no steps; 0 where it is not known.
+    package var line: Int64 = 0
     /// When the run began, in nanoseconds since 1970.
     package var began: Int64
     /// How long it took by the wall clock.
@@ -137,6 +139,7 @@ package struct RunResults: LogLine, Hashable, Sendable {
     package mutating func code(with coder: inout RecordCoder) {
         coder.code("scenario", &title)
         coder.code("file", &file)
+        coder.code("line", &line)
         coder.code("began", &began)
         coder.code("took_ms", &took)
         coder.code("end", &end)

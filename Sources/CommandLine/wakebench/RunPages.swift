@@ -74,6 +74,7 @@ enum RunPages {
             took: run.took,
             end: run.reached
         )
+        results.line = firstLine(run.scenario)
         results.decisions = Int64(run.verdicts.reduce(0, +))
         func near(_ app: Int, _ sought: DecisionFilter) -> String {
             let bundle = run.bundle(ofApp: app)
@@ -109,11 +110,18 @@ enum RunPages {
     static func results(of options: RunOptions, _ failure: CommandFailure, began: Int64) -> RunResults {
         let scenario = try? Scenario.load(file: options.scenario, searchFolders: options.appFolders)
         let name = options.scenario.split(separator: "/").last.map(String.init) ?? options.scenario
-        return RunResults(
+        var results = RunResults(
             title: scenario?.name ?? name.split(separator: ".").first.map(String.init) ?? name,
             file: RunFolder.fromHere(options.scenario),
             began: began,
             fault: RunResults.Fault(failure)
         )
+        results.line = scenario.map(firstLine) ?? 0
+        return results
+    }
+
+    /// Where the play of a scenario begins in its file, see ``RunResults/line``.
+    private static func firstLine(_ scenario: Scenario) -> Int64 {
+        Int64(scenario.steps.first?.line ?? scenario.apps.first?.line ?? 0)
     }
 }

@@ -19,9 +19,9 @@ package struct PushFile: Hashable, Sendable {
         func refused(_ found: String, _ expected: String) -> FileError {
             FileError(file: file, line: 0, found: found, expected: expected)
         }
-        guard let value = JSONValue(parsing: bytes), case .object(let members) = value else {
-            throw refused("something else", "a JSON object, as in {\"aps\": {\"alert\": \"Hello\"}}")
-        }
+        let expected = "a JSON object, as in {\"aps\": {\"alert\": \"Hello\"}}"
+        guard let value = JSONValue(parsing: bytes) else { throw .notJSON(bytes, file: file, expected: expected) }
+        guard case .object(let members) = value else { throw refused("something else", expected) }
         guard case .object? = value["aps"] else { throw refused("a push without 'aps'", "an object of that name") }
         if let bundle = value[key], bundle.string == nil {
             throw refused("a '\(key)' that is no text", "the bundle identifier of an app")
@@ -50,6 +50,27 @@ extension PushFile {
             throw node.error(expected: "a payload such as {aps: {content-available: 1}}")
         }
         self.init(payload: value.encoded)
+    }
+}
+
+extension FileError {
+    /// - Parameter bytes: what is not one value of JSON.
+    fileprivate static func notJSON(_ bytes: [UInt8], file: String, expected: String) -> FileError {
+        var (offset, found) = (0, "text that is no JSON")
+        switch JSONValue.fault(in: bytes) {
+        case .notJSON(let place)?: offset = place
+        case .tooDeep(let place)?: (offset, found) = (place, "arrays and objects that nest too deep")
+        case nil: break
+        }
+        let before = bytes.prefix(offset)
+        let start = before.lastIndex(of: 0x0a).map { $0 + 1 } ?? 0
+        return FileError(
+            file: file,
+            line: 1 + before.count { $0 == 0x0a },
+            column: 1 + String(decoding: before[start...], as: UTF8.self).count,
+            found: found,
+            expected: expected
+        )
     }
 }
 

@@ -49,6 +49,7 @@ package struct ScenarioApp: Hashable, Sendable {
     /// The name in the file, without the number.
     package var group: String
     package var line: Int
+    package var column: Int
     package var form: Form
     package var answers: AreaAnswers
 
@@ -151,16 +152,19 @@ package struct ScenarioDevice: Hashable, Sendable {
     /// The name in the file, without the number.
     package var group: String
     package var line: Int
+    /// Counted from 1; 0 where it is not known.
+    package var column: Int
     /// What its file describes.
     package var form: DeviceFile
 
     /// The word of what its file describes, such as `bluetooth-peripheral`.
     package var kind: String { type(of: form.device).kind }
 
-    package init(name: String, group: String, line: Int, form: DeviceFile) {
+    package init(name: String, group: String, line: Int, column: Int = 0, form: DeviceFile) {
         self.name = name
         self.group = group
         self.line = line
+        self.column = column
         self.form = form
     }
 }

@@ -13,7 +13,16 @@ extension ScenarioReading {
         let answers = try AreaAnswers(fields["authorizations"])
         let added = form == "bundle" ? try bundle(fields, value) : try scripted(fields, value)
         for (name, group, form) in added {
-            apps.append(ScenarioApp(name: name, group: group, line: node.line, form: form, answers: answers))
+            apps.append(
+                ScenarioApp(
+                    name: name,
+                    group: group,
+                    line: node.line,
+                    column: node.column,
+                    form: form,
+                    answers: answers
+                )
+            )
         }
     }
 

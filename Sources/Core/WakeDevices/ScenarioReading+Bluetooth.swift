@@ -150,7 +150,15 @@ extension ScenarioReading {
         let names = try deviceNames.add(fields["name"], default: phone.phone, count: nil, entry: fields.node)
         try checkTotal(devices.count + names.count, of: "devices", fields.node)
         for name in names {
-            devices.append(ScenarioDevice(name: name, group: name, line: fields.node.line, form: phone.form))
+            devices.append(
+                ScenarioDevice(
+                    name: name,
+                    group: name,
+                    line: fields.node.line,
+                    column: fields.node.column,
+                    form: phone.form
+                )
+            )
         }
     }
 }

@@ -15,6 +15,7 @@ extension ScenarioReading {
                     name: name,
                     group: count == nil ? name : String(name.prefix { $0 != "." }),
                     line: node.line,
+                    column: node.column,
                     form: form.device.copy(index + 1).form
                 )
             )

@@ -28,6 +28,14 @@ package enum JSONValue: Equatable, Sendable {
         self.init(tokens, at: 0, bytes.span)
     }
 
+    /// Why the bytes are not one whole value; nil when they are.
+    package static func fault(in bytes: [UInt8]) -> JSONFault? {
+        do throws(JSONFault) {
+            _ = try JSONReader.read(bytes.span, deepest: deepest, repeats: true)
+            return nil
+        } catch { return error }
+    }
+
     private static let deepest = 32
 
     private init(_ tokens: [JSONToken], at place: Int, _ bytes: Span<UInt8>) {

@@ -79,7 +79,8 @@ final class AccessoryArea: Area {
             for (position, bundle) in bundles where apps.contains(position) && !bundle.accessorySetup {
                 throw CommandFailure(
                     .invalidFile,
-                    "\(scenario.file):\(step.line): no accessory can be set up for \(scenario.apps[position].name): "
+                    at: CommandFailure.Place(file: scenario.file, line: step.line, column: step.column),
+                    "no accessory can be set up for \(scenario.apps[position].name): "
                         + "NSAccessorySetupKitSupports of \(bundle.identifier) does not name Bluetooth",
                     hint: "add Bluetooth to NSAccessorySetupKitSupports in Info.plist"
                 )

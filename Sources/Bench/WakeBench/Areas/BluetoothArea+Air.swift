@@ -47,30 +47,38 @@ extension BluetoothArea {
         else {
             return
         }
-        let place = setup.scenario.origin(line: device.line)
+        let place = CommandFailure.Place(file: setup.scenario.file, line: device.line, column: device.column)
         guard setup.isLive else {
             throw CommandFailure(
                 .usage,
-                "\(place): '\(device.name)' is the phone '\(phone)' of a daemon, and a run of its own has no other phones",
+                at: place,
+                "'\(device.name)' is the phone '\(phone)' of a daemon, and a run of its own has no other phones",
                 hint: "make both with 'wakebench phone create', and boot them in one 'wakebench serve'"
             )
         }
         guard setup.realTime else {
             throw CommandFailure(
                 .usage,
-                "\(place): '\(device.name)' is the phone '\(phone)', and two virtual clocks have no common time",
+                at: place,
+                "'\(device.name)' is the phone '\(phone)', and two virtual clocks have no common time",
                 hint: "make the phones with --clock real"
             )
         }
         guard setup.backends[source] == "simulated" else {
             throw CommandFailure(
                 .usage,
-                "\(place): '\(device.name)' is the phone '\(phone)', which is on the simulated radio alone",
+                at: place,
+                "'\(device.name)' is the phone '\(phone)', which is on the simulated radio alone",
                 hint: "leave --backend \(source.word)=\(setup.backends[source]) away"
             )
         }
         guard phone != setup.options.phoneName else {
-            throw CommandFailure(.usage, "\(place): '\(device.name)' is the phone itself", hint: "name another phone")
+            throw CommandFailure(
+                .usage,
+                at: place,
+                "'\(device.name)' is the phone itself",
+                hint: "name another phone"
+            )
         }
     }
 
