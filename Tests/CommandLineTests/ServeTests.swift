@@ -420,6 +420,47 @@ struct ServeTests {
         #expect(again.output.contains("nothing changed, as it was so already"), "\(again.output)")
     }
 
+    @Test("An --id knows its command in any spelling, and an advance by the time that was said, also after kill -9")
+    func spelling() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        for words in [["app", "launch", "heart"], ["time", "advance", "5s"]] {
+            #expect(try bench.run(words).code == 0)
+        }
+        let step = #"{"notify":"belt","characteristic":"2A37","value":"0a"}"#
+        let first = [
+            ["event", "inject", step, "--id", "beat"], ["app", "terminate", "heart", "--id", "end"],
+            ["time", "advance", "1m", "--id", "on"], ["time", "until", "T+00:02:00", "--id", "to"],
+        ]
+        for words in first { #expect(try bench.run(words).code == 0) }
+        let same = [
+            ["event", "inject", #"{"value":"0A","characteristic":"2a37","notify":"belt"}"#, "--id", "beat"],
+            ["ble", "notify", "belt", "2a37", "0A", "--id", "beat"],
+            ["app", "terminate", "com.acme.heart", "--id", "end"], ["time", "advance", "60s", "--id", "on"],
+            ["time", "until", "2m", "--id", "to"],
+        ]
+        let others = [
+            ["ble", "notify", "belt", "2A37", "0B", "--id", "beat"], ["app", "launch", "heart", "--id", "end"],
+            ["time", "advance", "8h", "--id", "on"], ["time", "until", "T+00:01:00", "--id", "on"],
+            ["time", "until", "T+08:00:00", "--id", "to"],
+        ]
+        func expectKnown(location: SourceLocation = #_sourceLocation) throws {
+            for words in first + same {
+                let again = try bench.run(words + ["--json"])
+                #expect(again.code == 0, "\(words): \(again.errors)\(again.output)", sourceLocation: location)
+                #expect(try object(again.output)["repeated"] as? Bool == true, "\(words)", sourceLocation: location)
+            }
+            for words in others {
+                let other = "--id \(words.last ?? ""): it is that of another command"
+                expectRefusal(try bench.run(words), code: 4, says: other, location: location)
+            }
+            #expect(try bench("time", "now").output == "T+00:02:00.000\n", sourceLocation: location)
+        }
+        try expectKnown()
+        try bench.killAndServeAgain()
+        try expectKnown()
+    }
+
     @Test("Good news is told on stdout: what a verb did, and what ended")
     func goodNews() throws {
         let bench = try ServedBench()

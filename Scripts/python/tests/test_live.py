@@ -108,6 +108,17 @@ def test_a_command_with_an_identifier_is_carried_out_once(phone):
     assert phone.advance("1s").decided(kind=NOTIFIED) == []
 
 
+def test_an_identifier_knows_an_advance_by_the_time_that_was_said(phone):
+    first = phone.advance("1m", id="on")
+    again = phone.advance("60s", id="on")
+    assert not first.repeated and again.repeated and again.at == first.at
+    with pytest.raises(WakebenchError, match="another command"):
+        phone.advance("8h", id="on")
+    assert phone.until(first.at, id="to").at == first.at
+    with pytest.raises(WakebenchError, match="another command"):
+        phone.until("T+08:00:00", id="to")
+
+
 def test_the_end_of_a_process_is_said(phone):
     happened = phone.app("pulse.1").terminate().happened
     assert [(each["app"], each["what"], each["reason"]) for each in happened] == [

@@ -275,11 +275,13 @@ class LivePhone:
 
     def advance(self, time: Time, id: str | None = None) -> Outcome:
         """Lets the clock of a virtual phone go on by so much, and waits until it is there: `phone.advance("8h")`."""
-        return self._command({"advance": nanoseconds(self.now) + nanoseconds(time)}, True, None, id)
+        span = nanoseconds(time)
+        return self._command({"advance": nanoseconds(self.now) + span, "by": span}, True, None, id)
 
     def until(self, time: Time, id: str | None = None) -> Outcome:
         """Lets the clock of a virtual phone go on to a time of its own; nothing when it is past that."""
-        return self._command({"advance": max(nanoseconds(self.now), nanoseconds(time))}, True, None, id)
+        target = nanoseconds(time)
+        return self._command({"advance": max(nanoseconds(self.now), target), "to": target}, True, None, id)
 
     def change(self, change: str, **options: Any) -> Outcome:
         """Something happens to the phone itself: `lock`, `unlock`, `reboot` and what else `phone:` has in a step."""

@@ -7,7 +7,7 @@ extension Daemon {
     /// Accepts a command, and answers at once or when all that comes of it is over.
     func carryOut(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let phone = try booted(request)
-        guard let command = request.value["command"], case .object(let members) = command, members.count == 1 else {
+        guard let command = request.value["command"], Self.isCommand(command.members.map(\.key)) else {
             throw CommandFailure(.usage, "'do' needs 'command', an object with 'step', 'install' or 'advance'")
         }
         let (id, limit) = (try request.id(), try request.timeout())
@@ -46,6 +46,10 @@ extension Daemon {
                 }
             }
         }
+    }
+
+    private static func isCommand(_ keys: [String]) -> Bool {
+        keys.count == 1 || [["advance", "by"], ["advance", "to"]].contains(keys)
     }
 
     /// Answers a command; one that was accepted before as it was answered then.

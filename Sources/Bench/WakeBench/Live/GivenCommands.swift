@@ -1,5 +1,6 @@
 import Glibc
 import WakeBundles
+import WakeDevices
 import WakeJSON
 import WakeModel
 import WakePorts
@@ -14,13 +15,23 @@ final class GivenCommands {
     private struct Command {
         var number: UInt64
         /// Of what it asks for; nil where its journal is to be asked.
-        var digest: UInt64?
+        var digest: Digest?
         /// The last decision before it; nil where its journal is to be asked.
         var after: DecisionID?
         /// As the journal of the bench before has it.
         var journaled = ""
         /// The line of the file that says what came of it; nil as long as more may.
         var line: [UInt8]?
+    }
+
+    /// What a command asks for, as it is told from another in this process.
+    private struct Digest {
+        /// Of its words, without the order of keys.
+        var words: Int
+        /// Of the step that they mean, with names resolved and values read; nil where it is no step, or one that cannot be read.
+        var step: Int?
+
+        func isSame(as other: Digest) -> Bool { words == other.words || step != nil && step == other.step }
     }
 
     /// A command of which more may come.
@@ -76,11 +87,13 @@ final class GivenCommands {
 
     /// The number of a command that was accepted before; nil for none.
     ///
+    /// - Parameter live: reads steps, so that the same step in another spelling is no other command.
     /// - Throws: ``CommandFailure`` with exit code 4 where that was another command.
-    func number(of id: String, as command: JSONValue) throws(CommandFailure) -> UInt64? {
+    func number(of id: String, as command: JSONValue, _ live: LiveScenario) throws(CommandFailure) -> UInt64? {
         guard let known = commands[id] else { return nil }
-        let digest = known.digest ?? JSONValue(parsing: Array(known.journaled.utf8)).map(Self.digest(of:))
-        if let digest, digest != Self.digest(of: command) {
+        let journaled = known.digest == nil ? JSONValue(parsing: Array(known.journaled.utf8)) : nil
+        let digest = known.digest ?? journaled.map { Self.digest(of: $0, live) }
+        if let digest, !digest.isSame(as: Self.digest(of: command, live)) {
             throw CommandFailure(
                 .wrongState,
                 "--id \(id): it is that of another command, which was carried out as number \(known.number)",
@@ -90,11 +103,12 @@ final class GivenCommands {
         return known.number
     }
 
-    /// FNV-1a, of 64 bits, of what a command asks for. An advance may be to another instant each time, as it is counted from now.
-    private static func digest(of command: JSONValue) -> UInt64 {
-        let asked = command.members.filter { $0.key != markKey }
-        let bytes = command["advance"] == nil ? JSONValue.object(asked).encoded : Array("advance".utf8)
-        return bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    /// Of an advance without its instant, which is another each time that it is counted from now: what was said stands beside
+    /// it.
+    private static func digest(of command: JSONValue, _ live: LiveScenario) -> Digest {
+        let asked = command.members.filter { $0.key != markKey && $0.key != "advance" }
+        let verb = command["step"].flatMap { try? live.verb($0) }
+        return Digest(words: JSONValue.object(asked).inOrderOfKeys.encoded.hashValue, step: verb?.hashValue)
     }
 
     /// Whether nothing more comes of a command.
@@ -128,12 +142,18 @@ final class GivenCommands {
     }
 
     /// A command is about to be accepted: what happens from now on comes of it.
-    func begin(_ id: String, _ command: JSONValue, after last: DecisionID, until deadline: Int64) {
+    func begin(
+        _ id: String,
+        _ command: JSONValue,
+        _ live: LiveScenario,
+        after last: DecisionID,
+        until deadline: Int64
+    ) {
         guard !id.isEmpty else { return }
         // The oldest end with the next look.
         if pending.count >= Self.mostOpen { for place in 0..<pending.count / 2 { pending[place].deadline = 0 } }
         pending.append(Open(id: id, deadline: deadline))
-        remember(id, Command(number: 0, digest: Self.digest(of: command), after: last))
+        remember(id, Command(number: 0, digest: Self.digest(of: command, live), after: last))
     }
 
     /// It is accepted, and has a number; nil for one that was refused, and may be given again.
@@ -273,6 +293,19 @@ final class GivenCommands {
             written += 1
         }
         try PhoneFolder.replace(path, by: lines)
+    }
+}
+
+extension JSONValue {
+    /// The same with the keys of each object in order.
+    fileprivate var inOrderOfKeys: JSONValue {
+        switch self {
+        case .object(let members):
+            let inner = members.map { Member(key: $0.key, value: $0.value.inOrderOfKeys) }
+            return .object(inner.sorted { $0.key < $1.key })
+        case .array(let values): return .array(values.map(\.inOrderOfKeys))
+        case .null, .bool, .integer, .large, .number, .string: return self
+        }
     }
 }
 

@@ -18,16 +18,17 @@ extension LivePhone {
     /// Accepts a command: once this returns, it survives the bench.
     ///
     /// - Parameters:
-    ///   - command: `{"step": {...}}`, `{"install": {...}}` or `{"advance": NANOSECONDS}`.
+    ///   - command: `{"step": {...}}`, `{"install": {...}}` or `{"advance": NANOSECONDS}`, beside the instant with `"by"` or
+    ///     `"to"` and the nanoseconds that were said.
     ///   - id: what whoever gives it calls it; empty for none.
     ///   - limit: for how many nanoseconds what is decided is taken to come of it, unless all is quiet before.
     /// - Throws: ``CommandFailure``; the phone is as before, or cannot go on, where its journal or its logs cannot be written.
     func accept(_ command: JSONValue, id: String, within limit: Int64) throws(CommandFailure) -> Acceptance {
-        if let number = try given.number(of: id, as: command) { return .repeated(number) }
+        if let number = try given.number(of: id, as: command, live) { return .repeated(number) }
         let deed = try deed(of: command)
         let before = lastDecision
         let line = JSONValue.object(command.members + [GivenCommands.mark(before)])
-        given.begin(id, command, after: before, until: Self.deadline(after: limit))
+        given.begin(id, command, live, after: before, until: Self.deadline(after: limit))
         tune()
         var number: UInt64?
         defer { given.end(id, as: number) }

@@ -87,9 +87,9 @@ struct LiveCall {
     // MARK: Commands
 
     /// Gives the phone a command, and shows what came of it.
-    func command(_ command: JSONValue.Member) throws(CommandFailure) -> ExitCode {
+    func command(_ command: JSONValue.Member...) throws(CommandFailure) -> ExitCode {
         var members: Members = [
-            .init("command", .object([command])), .init("wait", .bool(!arguments.has("--no-wait"))),
+            .init("command", .object(command)), .init("wait", .bool(!arguments.has("--no-wait"))),
         ]
         if let id = arguments.value("--id") { members.append(.init("id", .string(id))) }
         if let text = arguments.value("--timeout") { members.append(.init("timeout", .number(try Self.seconds(text)))) }

@@ -170,28 +170,32 @@ enum LivePhoneVerbs {
             if !call.printed(answer) { print(answer["at"]?.string ?? "") }
             return .done
         },
-        advance("time advance", "TIME", "let the clock of a virtual phone go on by so much, such as 8h") {
+        advance("time advance", "by", "let the clock of a virtual phone go on by so much, such as 8h") {
             $0.advanced(by: $1)
         },
-        advance("time until", "TIME", "let the clock of a virtual phone go on to a time of its own, such as T+08:00:00")
-        {
+        advance("time until", "to", "let the clock of a virtual phone go on to a time of its own, such as T+08:00:00") {
             max($0, Instant.zero.advanced(by: $1))
         },
     ]
 
+    /// - Parameter said: the key of the time that is given, by which an `--id` knows the command again.
     private static func advance(
         _ words: String,
-        _ usage: String,
+        _ said: String,
         _ help: String,
         _ target: @escaping @Sendable (Instant, Instant.Span) -> Instant
     ) -> WakebenchProgram.Verb {
-        LiveVerb.ask(words, usage, help, of: LiveCall.commandOptions) { call throws(CommandFailure) in
+        LiveVerb.ask(words, "TIME", help, of: LiveCall.commandOptions) { call throws(CommandFailure) in
             let text = call.arguments.rest[0]
             guard let span = DurationText.span(text) else {
                 throw CommandFailure(.usage, "'\(text)' is no time", hint: "such as 30s, 8h or T+08:00:00")
             }
             let now = try call.askPhone("apps")["at"]?.string.flatMap(LogTime.instant) ?? .zero
-            return try call.command(.init("advance", .integer(target(now, span).nanoseconds)))
+            let instant = target(now, span)
+            return try call.command(
+                .init("advance", .integer(instant.nanoseconds)),
+                .init(said, .integer(span.nanoseconds))
+            )
         }
     }
 
