@@ -13,6 +13,7 @@ struct SuiteTests {
         apps: [{bundle: Heart.app, name: heart}]
         steps: [{at: 0, launch: heart}]
         until: 10m
+        expect: [{app: heart, verdict: resume}]
 
         """
 
@@ -350,13 +351,21 @@ struct SuiteTests {
         }
     }
 
-    @Test("A run that takes longer than --time-limit is interrupted with its reports, and is an error")
+    @Test("A run that takes longer than --time-limit is interrupted, and its reports explain what was not met")
     func timeLimit() throws {
         try inFolder { program in
             let (code, suite) = try whilePlaying(program, ["--time-limit", "1"]) { _, _ in }
             #expect(code == 6)
             #expect(try outcomes(suite) == ["long": "error"])
-            #expect(program.exists("out/long/report.html"))
+            let page = try program.read("out/long/report.html")
+            let head = "<span class=\"missed\">interrupted, 1 of 1 expectations not met</span>"
+            #expect(page.contains(head) && page.contains("<p class=\"missed\">interrupted at T+"))
+            let explained = "nothing was decided about com.acme.heart\nwakebench why com.acme.heart --run out/long"
+            for text in [page, try program.read("out/junit.xml"), try program.read("out/long/junit.xml")] {
+                #expect(text.contains(explained), "\(text)")
+            }
+            let told = explained.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n")
+            #expect(try program.read("talk/output").contains(told))
         }
     }
 }

@@ -121,7 +121,7 @@ package enum HTMLReport {
     private static func fault(_ fault: RunResults.Fault?) -> String {
         guard let fault else { return "" }
         let details = fault.details.isEmpty ? "" : "<pre>\(Markup.escaped(fault.details))</pre>"
-        return "<p class=\"missed\">\(Markup.escaped("\(fault.kind): \(fault.message)"))</p>\(details)\n"
+        return "<p class=\"missed\">\(Markup.escaped(fault.complaint))</p>\(details)\n"
     }
 
     private static func expectations(_ cases: [JUnitReport.Case]) -> String {

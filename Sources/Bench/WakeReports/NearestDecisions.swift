@@ -22,8 +22,13 @@ package struct NearestDecisions {
             lines.append("nearest decisions about \(app):")
             lines += nearest(own, sought).map(line)
         }
-        lines.append("wakebench why \(ShellWord.quoted(app)) --run \(ShellWord.quoted(folder))")
+        lines.append(Self.command(about: app, folder: folder))
         return lines.joined(separator: "\n")
+    }
+
+    /// The command that explains what was decided about an app.
+    package static func command(about app: String, folder: String) -> String {
+        "wakebench why \(ShellWord.quoted(app)) --run \(ShellWord.quoted(folder))"
     }
 
     /// When there was more of what was sought than there may be: with the first decision too many; nil when there was not.

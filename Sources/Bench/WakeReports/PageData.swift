@@ -289,7 +289,7 @@ struct PageData {
             failures.append((each.at ?? log.end, "not met: \(each.name); \(found)", each.place))
         }
         if let results, let fault = results.fault {
-            failures.append((results.end, "\(fault.kind): \(fault.message)", ""))
+            failures.append((results.end, fault.complaint, ""))
         }
         failures.sort { $0.at < $1.at }
         write("failures", failures, { $0.at }, { _ in nil }, { [$0.text, $0.place] })

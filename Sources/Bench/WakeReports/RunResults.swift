@@ -63,6 +63,9 @@ package struct RunResults: LogLine, Hashable, Sendable {
             coder.code("hint", ifKnown: &hint)
         }
 
+        /// Its kind and its message, which may begin with that itself.
+        var complaint: String { message.hasPrefix("\(kind) ") ? message : "\(kind): \(message)" }
+
         /// What explains it: ``details`` without the line that says what it is.
         package var explanation: String {
             let lines = details.split(separator: "\n", omittingEmptySubsequences: false)
@@ -91,7 +94,7 @@ package struct RunResults: LogLine, Hashable, Sendable {
     /// What failed, in a few words; nil when nothing did.
     package var failed: String? {
         let missed = cases.count { $0.failure != nil }
-        let ending = fault.map { ["ended by \($0.kind)"] } ?? []
+        let ending = fault.map { [$0.kind == "interrupted" ? $0.kind : "ended by \($0.kind)"] } ?? []
         let parts = ending + (missed > 0 ? ["\(missed) of \(cases.count) expectations not met"] : [])
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }

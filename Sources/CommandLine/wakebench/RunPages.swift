@@ -77,8 +77,10 @@ enum RunPages {
         results.line = firstLine(run.scenario)
         results.decisions = Int64(run.verdicts.reduce(0, +))
         func near(_ app: Int, _ sought: DecisionFilter) -> String {
-            let bundle = run.bundle(ofApp: app)
-            return nearest?.text(app: bundle, sought: sought, at: run.reached, folder: run.folder.path) ?? ""
+            let (bundle, folder) = (run.bundle(ofApp: app), run.folder.path)
+            if let nearest { return nearest.text(app: bundle, sought: sought, at: run.reached, folder: folder) }
+            // Its logs can be read, though nobody has.
+            return failure?.code == .interrupted ? NearestDecisions.command(about: bundle, folder: folder) : ""
         }
         results.fault = failure.map { failure in
             let details = run.driver.unmet.map { missed in missed.apps.prefix(3).map { near($0, missed.sought) } }

@@ -68,10 +68,10 @@ enum RunReport {
         _ log: RunLog?,
         _ failure: CommandFailure?
     ) throws(CommandFailure) -> (results: RunResults, failure: CommandFailure?) {
-        // Whoever interrupts a run waits for its end, and not for a log of any length to be searched.
-        let isInterrupted = failure?.code == .interrupted
-        let isMissed = !isInterrupted && (failure != nil || !run.driver.judgements.allSatisfy(\.met))
-        let searched = try isMissed && log == nil ? RunPages.log(run.folder) : log
+        let isMissed = failure != nil || !run.driver.judgements.allSatisfy(\.met)
+        // Whoever interrupts a run waits for its end, and not for a log of any length to be read and searched.
+        let isRead = log == nil && isMissed && failure?.code != .interrupted
+        let searched = try isRead ? RunPages.log(run.folder) : log
         let nearest = isMissed ? searched.map(NearestDecisions.init) : nil
         let results = RunPages.results(run, failure, nearest: nearest)
         do { try results.save(to: run.folder.path) } catch { throw CommandFailure(.environment, error) }

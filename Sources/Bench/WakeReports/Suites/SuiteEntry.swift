@@ -60,7 +60,7 @@ package struct SuiteEntry: LogRecord, Hashable, Sendable {
             return (complaint: "\(each.name); \(each.failure ?? "")\(place)", explanation: each.details)
         }
         guard let fault else { return missed }
-        return [(complaint: "\(fault.kind): \(fault.message)", explanation: fault.explanation)] + missed
+        return [(complaint: fault.complaint, explanation: fault.explanation)] + missed
     }
 
     /// What went wrong, a line each.
