@@ -184,6 +184,24 @@ struct ShrinkTests {
         }
     }
 
+    @Test("Of two expectations each has what came instead of it beside it")
+    func eachInstead() throws {
+        let text = """
+            scenario: two
+            apps: [{scripted: com.acme.plain, name: plain}, {scripted: com.acme.steady, name: steady}]
+            steps: [{at: 0, launch: plain}, {at: 1s, launch: steady}]
+            expect: [{app: plain, exits: 1}, {app: steady, exits: 1}]
+            until: 30s
+
+            """
+        try shrink(text, belt: belt()) { shrinker, _, text, _ in
+            let each = /plain exits: 1, found 0 \(instead: state \S+\); steady exits: 1, found 0 \(instead: state \S+\)/
+            #expect(shrinker.goal.text.wholeMatch(of: each) != nil, "\(shrinker.goal.text)")
+            #expect(shrinker.kept.wholeMatch(of: each) != nil, "\(shrinker.kept)")
+            #expect(text.contains("# Kept: \(shrinker.kept).\n"), "\(text)")
+        }
+    }
+
     @Test("Expectations that stand in one line of the file are told apart")
     func oneLine() throws {
         let text = """

@@ -29,6 +29,8 @@ package struct ShrinkGoal: Sendable {
     var demands: [Demand] = []
     /// How many of the last demands are not the user's: what was decided instead.
     var probes = 0
+    /// Beside which of the user's demands each of these stands; nil for beside what a step waited for.
+    var besides: [Int?] = []
     /// Whether a decision is kept, and no failure.
     var isOfDecision = false
     /// How the run must end; nil for a run that comes to its end.
@@ -62,14 +64,28 @@ package struct ShrinkGoal: Sendable {
 
     /// What a run comes to, in the words of its own scenario.
     func text(of finding: ShrinkFinding) -> String {
-        let own = finding.expectations.dropLast(probes).flatMap { $0 }
-        if isOfDecision, let decision = own.first { return "\(decision.app) \(decision.sought.words)" }
-        let missed = own.filter { $0.demand != .met }.map { "\($0.what), found \($0.found)" }
-        var parts = finding.ending.map { [$0] } ?? []
+        let instead = finding.expectations.suffix(probes).map { $0.first?.subject ?? "" }
+        return text(ending: finding.ending, Array(finding.expectations.dropLast(probes)), instead)
+    }
+
+    /// - Parameters:
+    ///   - own: what the user's expectations came to.
+    ///   - instead: what came instead, in the order of ``besides``.
+    fileprivate func text(ending: String?, _ own: [[ShrinkFinding.Outcome]], _ instead: [String]) -> String {
+        if isOfDecision, let decision = own.first?.first { return "\(decision.app) \(decision.sought.words)" }
+        func beside(_ number: Int?) -> String {
+            zip(besides, instead).filter { $0.0 == number && !$0.1.isEmpty }.map { " (instead: \($0.1))" }.joined()
+        }
+        var missed: [String] = []
+        for (number, outcomes) in own.enumerated() {
+            for (place, outcome) in outcomes.filter({ $0.demand != .met }).enumerated() {
+                missed.append("\(outcome.what), found \(outcome.found)" + (place == 0 ? beside(number) : ""))
+            }
+        }
+        var parts = ending.map { [$0 + beside(nil)] } ?? []
         parts += missed.prefix(3)
         if missed.count > 3 { parts.append("and \(missed.count - 3) more") }
-        let instead = finding.expectations.suffix(probes).compactMap { $0.first?.subject }
-        return parts.joined(separator: "; ") + instead.map { " (instead: \($0))" }.joined()
+        return parts.joined(separator: "; ")
     }
 }
 
@@ -177,6 +193,9 @@ struct ShrinkStart {
     let finding: ShrinkFinding
     private let failure: CommandFailure?
     private(set) var goal = ShrinkGoal()
+    /// What the goal's text is of: the failures that are kept, and what came instead of each.
+    private var told: ShrinkFinding
+    private var instead: [String] = []
     /// The scenario with the expectations of the goal alone.
     private(set) var start: ShrinkCase
 
@@ -188,6 +207,7 @@ struct ShrinkStart {
         self.start = start
         (run, failure) = played
         finding = ShrinkFinding(run, failure)
+        told = finding
         goal.fault = finding.fault
         goal.death = finding.fault == .appFault ? finding.ending : nil
         goal.unmet = finding.unmet.first
@@ -208,15 +228,14 @@ struct ShrinkStart {
                 hint: "say what to keep with --keep APP:VERDICT[:REASON[:KIND]]"
             )
         }
-        var kept = finding
-        kept.expectations = failed.map { finding.expectations[$0] }
-        goal.text = goal.text(of: kept)
+        told.expectations = failed.map { finding.expectations[$0] }
+        goal.text = goal.text(of: told)
         try pin(failed)
         guard let unmet = run.driver.unmet, let app = unmet.apps.first else { return }
         if unmet.found.first == AppState.notRunning.word {
-            try addProbe(ofEnd: app, otherThan: nil)
+            try addProbe(ofEnd: app, otherThan: nil, beside: nil)
         } else {
-            try addProbe(app, unmet.sought)
+            try addProbe(app, unmet.sought, beside: nil)
         }
     }
 
@@ -236,9 +255,8 @@ struct ShrinkStart {
                 hint: "name one that is not"
             )
         }
-        var kept = finding
-        kept.expectations = [finding.expectations[number - 1]]
-        goal.text = goal.text(of: kept)
+        told.expectations = [finding.expectations[number - 1]]
+        goal.text = goal.text(of: told)
         try pin([number - 1])
     }
 
@@ -247,14 +265,16 @@ struct ShrinkStart {
         let all = start.scenario["expect"]?.children ?? []
         start.scenario = start.scenario.setting("expect", to: .sequence(numbers.map { all[$0] }))
         goal.demands = numbers.map { number in finding.expectations[number].map(\.demand).first { $0 != .met } ?? .met }
-        for (number, demand) in zip(numbers, goal.demands) {
+        for (place, (number, demand)) in zip(numbers, goal.demands).enumerated() {
             guard let missed = run.driver.judgements.first(where: { $0.expectation == number && !$0.met }) else {
                 continue
             }
             switch (demand, run.scenario.expectations[number].subject) {
-            case (.tooFew, .decisions(let sought, _)): try addProbe(missed.number, sought)
-            case (.tooFew(0), .exits(let cause, _)): try addProbe(ofEnd: missed.number, otherThan: cause)
-            case (.state(AppState.notRunning.word), _): try addProbe(ofEnd: missed.number, otherThan: nil)
+            case (.tooFew, .decisions(let sought, _)): try addProbe(missed.number, sought, beside: place)
+            case (.tooFew(0), .exits(let cause, _)):
+                try addProbe(ofEnd: missed.number, otherThan: cause, beside: place)
+            case (.state(AppState.notRunning.word), _):
+                try addProbe(ofEnd: missed.number, otherThan: nil, beside: place)
             default: break
             }
         }
@@ -299,7 +319,9 @@ struct ShrinkStart {
     // MARK: What lies near
 
     /// Where too little came, a run without anything would do: the decision that came instead stays, too.
-    private mutating func addProbe(_ app: Int, _ sought: DecisionFilter) throws(CommandFailure) {
+    ///
+    /// - Parameter demand: which of the demands that is about; nil for what a step waited for.
+    private mutating func addProbe(_ app: Int, _ sought: DecisionFilter, beside demand: Int?) throws(CommandFailure) {
         let log = try log()
         let bundle = run.bundle(ofApp: app)
         let near = log.decisions.filter { $0.app == bundle && !Self.fits($0, sought) }
@@ -312,29 +334,40 @@ struct ShrinkStart {
             reason: found.reason,
             kind: EventKind(word: found.kind)
         )
-        add(Self.expectation(filter, of: run.scenario.apps[app].name), .met, filter.words)
+        add(Self.expectation(filter, of: run.scenario.apps[app].name), .met, filter.words, beside: demand)
     }
 
     /// Where an app did not end so, or does not run, its last other end stays, or else the state that it is in.
-    private mutating func addProbe(ofEnd app: Int, otherThan cause: ExitCause?) throws(CommandFailure) {
+    private mutating func addProbe(
+        ofEnd app: Int,
+        otherThan cause: ExitCause?,
+        beside demand: Int?
+    ) throws(CommandFailure) {
         let log = try log()
         let bundle = run.bundle(ofApp: app)
         let node = YAMLNode.mapping(["app": .scalar(run.scenario.apps[app].name)])
         if let exit = log.exits.last(where: { $0.app == bundle && $0.cause != cause }) {
             let none = node.setting("exits", to: .scalar("0")).setting("cause", to: .scalar(exit.cause.word))
-            add(none, .tooMany, "exits with cause \(exit.cause.word)")
+            add(none, .tooMany, "exits with cause \(exit.cause.word)", beside: demand)
         } else if let state = log.moves.last(where: { $0.app == bundle })?.to, state != .notRunning {
-            add(node.setting("state", to: .scalar(state.word)), .met, "state \(state.word)")
+            add(node.setting("state", to: .scalar(state.word)), .met, "state \(state.word)", beside: demand)
         }
     }
 
-    private mutating func add(_ probe: YAMLNode, _ demand: ShrinkGoal.Demand, _ words: String) {
+    private mutating func add(
+        _ probe: YAMLNode,
+        _ demand: ShrinkGoal.Demand,
+        _ words: String,
+        beside other: Int?
+    ) {
         let list = start.scenario["expect"]?.children ?? []
         start.scenario = start.scenario.setting("expect", to: .sequence(list + [probe]))
         start.probes += 1
         goal.probes += 1
         goal.demands.append(demand)
-        goal.text += " (instead: \(words))"
+        goal.besides.append(other)
+        instead.append(words)
+        goal.text = goal.text(ending: told.ending, told.expectations, instead)
     }
 
     private static func fits(_ decision: DecisionRecord, _ sought: DecisionFilter) -> Bool {
