@@ -83,6 +83,67 @@ struct QuestionTests {
         }
     }
 
+    @Test("why and can-wake take the words that why prints: decisions, ends of processes, and registrations")
+    func ownWords() throws {
+        try afterForceQuit { program in
+            let plain = try program.run("why", "heart", "--run", "out").output
+            let json = try program.run("why", "heart", "--run", "out", "--json").output
+            let page = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
+            let decision = try #require((page?["explained"] as? [String: Any])?["decision"] as? String)
+            let entered = try program.run("can-wake", "heart", "region-entered", "--run", "out").output
+            #expect(try program.run("can-wake", "heart", decision, "--run", "out").output == entered)
+            for word in [decision, "x-1", "beacon-region"] {
+                let why = try program.run("why", "heart", word, "--run", "out")
+                #expect(why.code == 0 && why.output.hasPrefix(plain.prefix { $0 != "\n" }), "\(word): \(why.errors)")
+                let canWake = try program.run("can-wake", "heart", word, "--run", "out")
+                #expect(canWake.code == 7, "\(word): \(canWake.errors)")
+                #expect(canWake.output.contains("no: region-entered desk: deny, ForceQuit\n"), "\(canWake.output)")
+            }
+            for word in ["x-9", "pending-connect"] {
+                let none = "no decision about com.acme.heart for \(word)"
+                expectRefusal(try program.run("why", "heart", word, "--run", "out"), code: 3, says: none)
+            }
+        }
+    }
+
+    @Test("why about a registration or an end of which no decision tells says how the app stands")
+    func standingWords() throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.write("belt.yaml", ServedBench.belt)
+        try program.write(
+            "kept.yaml",
+            """
+            scenario: kept
+            devices: [{file: belt.yaml, name: belt}]
+            apps:
+              - scripted: com.acme.heart
+                name: heart
+                modes: [bluetooth-central]
+                restore-identifier: heart
+                uses: [{device: belt, characteristic: 2A37}]
+            steps:
+              - {at: 0, launch: heart}
+              - {at: 5s, home: heart}
+              - {at: 30s, terminate: heart, cause: memory}
+              - {at: 1m, notify: belt, characteristic: 2A37, value: "0051"}
+              - {at: 2m, terminate: heart, cause: memory}
+            until: 3m
+
+            """
+        )
+        #expect(try program.run("run", "kept.yaml", "--out", "out", "-q").code == 0)
+        let plain = try program.run("why", "heart", "--run", "out").output
+        #expect(plain.contains(" (x-2); ") && plain.contains("(connection since "), "\(plain)")
+        for word in ["x-2", "connection"] {
+            #expect(try program.run("why", "heart", word, "--run", "out").output == plain, "\(word)")
+        }
+        for word in ["x-1", "subscription"] {
+            let woken = try program.run("why", "heart", word, "--run", "out").output
+            #expect(woken.hasPrefix("com.acme.heart  woken at T+00:01:00 by bluetooth "), "\(word): \(woken)")
+        }
+    }
+
     @Test("can-wake changes nothing of the run")
     func changesNothing() throws {
         try afterForceQuit { program in
@@ -101,6 +162,8 @@ struct QuestionTests {
             expectRefusal(misspelt, code: 2, says: "did you mean region-entered?")
             let absent = try program.run("can-wake", "heart", "voip-data", "--run", "out")
             expectRefusal(absent, code: 3, says: "region-entered")
+            let several = try program.run("can-wake", "heart", "bluetooth-powered", "--run", "out")
+            expectRefusal(several, code: 3, says: "no bluetooth-powered-on or bluetooth-powered-off for com.acme.heart")
             expectRefusal(try program.run("can-wake", "heart", "--run", "out"), code: 2)
             expectRefusal(try program.run("can-wake", "heart", "voip-data", "--run", "none"), code: 3)
         }

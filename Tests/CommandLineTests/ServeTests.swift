@@ -461,6 +461,23 @@ struct ServeTests {
         try expectKnown()
     }
 
+    @Test("What a step that happens at once cannot have is told so, and a booted phone's tasks with what helps")
+    func remedies() throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        for key in ["at", "when", "times"] {
+            let step = #"{"notify":"belt","characteristic":"2A37","value":"00","\#(key)":"1s"}"#
+            expectRefusal(
+                try bench("event", "inject", step),
+                code: 2,
+                says: "'\(key)' in a step that happens at once; expected one without a time"
+            )
+        }
+        let tasks = try bench("task", "list", "-p", "one")
+        expectRefusal(tasks, code: 4, says: "in use by process", "'wakebench phone shutdown NAME'")
+        #expect(!tasks.errors.contains("--out"), "\(tasks.errors)")
+    }
+
     @Test("Good news is told on stdout: what a verb did, and what ended")
     func goodNews() throws {
         let bench = try ServedBench()

@@ -32,6 +32,11 @@ struct JournalReplay {
             recovery = try journal.recover()
             if reachingBack { recovery.snapshot = try journal.readFirstSnapshot() }
         } catch {
+            if case .inUse = error.kind {
+                var failure = CommandFailure(error)
+                failure.hint = "end the run; of a phone of the daemon with 'wakebench phone shutdown NAME'"
+                throw failure
+            }
             guard case .missing = error.kind else { throw CommandFailure(error) }
             throw CommandFailure(
                 .wrongState,

@@ -162,9 +162,17 @@ extension EventID {
     }
 }
 
+extension DecisionID {
+    /// Reads `d-000412`; nil for anything else.
+    package init?(text: String) {
+        guard text.hasPrefix("d-"), let number = UInt64(text.dropFirst(2)) else { return nil }
+        self.init(number)
+    }
+}
+
 extension Why.Question {
-    /// Reads what a command line asks for: a reason, a rule, an event by its number, or events as ``EventChoice/init(_:among:)``
-    /// reads them.
+    /// Reads what a command line asks for: a reason, a rule, an event by its number or that of a decision, the end of a process
+    /// by its number, events as ``EventChoice/init(_:among:)`` reads them, or what an app is registered for.
     ///
     /// - Parameters:
     ///   - known: the kinds and subjects that there were.
@@ -180,15 +188,34 @@ extension Why.Question {
             self = .reason(reason)
         } else if let rule = RuleID(text: word.uppercased()) {
             self = .rule(rule)
-        } else if let event = EventID(text: word) {
-            guard let decision = log.decisions.first(where: { $0.event == event }) else {
+        } else if word.hasPrefix("x-"), let number = UInt64(word.dropFirst(2)) {
+            self = .exit(number)
+        } else if word.hasPrefix("e-") || word.hasPrefix("d-"), UInt64(word.dropFirst(2)) != nil {
+            let (event, id) = (EventID(text: word), DecisionID(text: word))
+            guard let decision = log.decisions.first(where: { $0.event == event || $0.id == id }) else {
                 throw CommandFailure(.notFound, "nothing was decided about \(word)", hint: EventChoice.kinds(in: known))
             }
             let subject = decision.subject.isEmpty ? nil : decision.subject
             self = .events(EventChoice(kinds: [decision.kind], subject: subject))
+        } else if let registration = Self.kept(word, words, among: known) {
+            self = .registration(registration)
         } else {
             self = .events(try EventChoice(words, among: known))
         }
+    }
+
+    /// The registration that a word means where it means no kind of event in full, and none of the events that there were.
+    private static func kept(
+        _ word: String,
+        _ words: [String],
+        among known: [(kind: String, subject: String)]
+    ) -> Registration? {
+        guard let registration = Registration(word: word.lowercased()), registration != Registration.none,
+            EventKind(word: registration.word) == nil
+        else { return nil }
+        let choice = try? EventChoice(words, among: known)
+        let isThere = known.contains { choice?.matches(kind: $0.kind, subject: $0.subject) ?? false }
+        return isThere ? nil : registration
     }
 
     /// The events that it is about; of a reason or a rule any.

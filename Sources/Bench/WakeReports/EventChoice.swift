@@ -19,6 +19,9 @@ package struct EventChoice: Hashable, Sendable {
         return own == wanted || own.hasPrefix(wanted + "/") || own.hasSuffix("/" + wanted)
     }
 
-    /// As records have it: `characteristic-notified belt/2A37`.
-    package var text: String { (kinds + [subject].compactMap(\.self)).joined(separator: " ") }
+    /// As records have it: `characteristic-notified belt/2A37`; of several kinds `region-entered or region-exited home`.
+    package var text: String {
+        let kind = kinds.isEmpty ? [] : [kinds.joined(separator: " or ")]
+        return (kind + [subject].compactMap(\.self)).joined(separator: " ")
+    }
 }

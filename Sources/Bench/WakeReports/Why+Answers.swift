@@ -41,6 +41,11 @@ extension Why {
         case .rule(let rule):
             answered.rule == rule || record.decisive?.rule == rule || answered.lost.contains { $0.rule == rule }
         case .events: true
+        case .registration(let registration):
+            record.via == registration.word || answered.waits.contains { $0.via == registration.word }
+                || answered.lost.contains { $0.entries.contains { $0.via == registration.word } }
+        case .exit(let number):
+            record.lastExit?.id == "x-\(number)" || answered.lost.contains { $0.exit?.number == number }
         }
     }
 

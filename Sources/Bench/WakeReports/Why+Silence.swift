@@ -53,14 +53,22 @@ extension Why {
 
     private static let uninstallWord = Act.word(.uninstall(.none))?.word
 
-    /// Whether what is known beside decisions has a reason or a rule: what the app has lost, the bar of a force quit, or what lifted
-    /// it, and for what the app was ended.
+    /// Whether what is known beside decisions is what a question is about: what the app has lost or waits for, the bar of a force
+    /// quit, or what lifted it, and how and for what the app was ended.
     func isKnown(_ question: Question) -> Bool {
         switch question {
         case .reason(let reason): losses.contains { $0.reason == reason } || reason == .forceQuit && bar == .launch2
         case .rule(let rule): losses.contains { $0.rule == rule } || bar == rule || costing?.deed.rule == rule
-        case .events: false
+        case .events(let choice): choice.subject == nil && choice.kinds.count == 1 && isRegistered(choice.kinds[0])
+        case .registration(let registration): isRegistered(registration.word)
+        case .exit(let number): endedSince?.number == number || losses.contains { $0.exit?.number == number }
         }
+    }
+
+    /// Whether the app waits for what a word of a registration says, or has lost that.
+    private func isRegistered(_ word: String) -> Bool {
+        let kept = log.registrations[app]?.kept ?? []
+        return kept.contains { $0.via == word } || losses.contains { $0.entries.contains { $0.via == word } }
     }
 
     /// The rule by which a force quit bars the app, or a reboot has lifted that; nil for neither.

@@ -26,6 +26,10 @@ package struct Why {
         case reason(Reason)
         case rule(RuleID)
         case events(EventChoice)
+        /// What the app was registered for.
+        case registration(Registration)
+        /// What came after the end of a process of this number.
+        case exit(UInt64)
     }
 
     /// Explains how the app stands: by the decision that changed its fate, or, when its process has ended since or nothing was
@@ -53,6 +57,8 @@ package struct Why {
             case .reason(let reason): decision.reason == reason
             case .rule(let rule): decision.rule == rule || decision.decisive?.rule == rule
             case .events(let choice): choice.matches(kind: decision.kind, subject: decision.subject)
+            case .registration(let registration): decision.via == registration.word
+            case .exit(let number): decision.lastExit?.id == "x-\(number)"
             }
         }
         return found.popLast().map { ($0, found) }

@@ -21,9 +21,9 @@ enum WhyCommand {
         let asked = Array(arguments.rest.dropFirst())
         let folder = try RunPlace.folder(arguments)
         let option = try arguments.value("--event").map { (text) throws(CommandFailure) in try self.event(text) }
-        let event = option ?? (asked.count == 1 ? EventID(text: asked[0]) : nil)
         let since = try arguments.value("--since").map { (text) throws(CommandFailure) in try span(text) }
         let log = try read(folder)
+        let event = option ?? (asked.count == 1 ? numbered(asked[0], log) : nil)
         let app = try app(name, in: log, folder)
         let why = Why(log, app: app, width: Terminal.width)
         let question = try asked.isEmpty || event != nil ? nil : question(asked, app, log)
@@ -50,6 +50,11 @@ enum WhyCommand {
     private static func event(_ text: String) throws(CommandFailure) -> EventID {
         if let event = EventID(text: text) { return event }
         throw CommandFailure(.usage, "--event \(text): not an event", hint: "expected an id such as e-000398")
+    }
+
+    /// The event of a number, or of the decision of one; nil for any other word.
+    private static func numbered(_ word: String, _ log: RunLog) -> EventID? {
+        EventID(text: word) ?? DecisionID(text: word).flatMap { id in log.decisions.first { $0.id == id }?.event }
     }
 
     private static func span(_ text: String) throws(CommandFailure) -> Instant.Span {

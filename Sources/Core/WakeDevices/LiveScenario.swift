@@ -53,6 +53,13 @@ package final class LiveScenario {
         reading.appNames.forgetReferences()
         reading.deviceNames.forgetReferences()
         let keys = reading.verbs.flatMap { [$0.word] + $0.extras }
+        let times = ["at", "after", "when", "within", "every", "times"]
+        if let timed = step.members.first(where: { times.contains($0.key) && !keys.contains($0.key) }) {
+            throw try node(step).error(
+                found: "'\(timed.key)' in a step that happens at once",
+                expected: "one without a time"
+            )
+        }
         return try reading.verb(try Fields(node(step), of: "a step", keys: keys))
     }
 
