@@ -248,8 +248,21 @@ def failing(browser):
     browser.open(folder / page, fragment)
     check("a link to another tab opens that", browser.value(OPEN) == "Decisions", fragment)
     values(browser)
+    has_room(browser)
     pictures(browser, "failing")
     is_quiet(browser, page)
+
+
+def has_room(browser):
+    """Whether one sees what one searches for beside a run with a long name, in windows of all widths."""
+    browser.value("document.querySelector('h1').append(' and-a-name-that-has-no-room-in-a-window'.repeat(5))")
+    for width in (1440, 1280, 1000, 900, 390):
+        browser.resize(width, 900)
+        room = browser.value("document.querySelector('#find').clientWidth")
+        reach = browser.value("Math.max(...[...document.querySelectorAll('#search *, #tools *')].map(each => each.getBoundingClientRect().right))")
+        check(f"a window of {width} has room to search beside a long name", room >= 150 and reach <= width, [room, reach])
+    browser.resize(1440, 900)
+    browser.value("document.querySelector('h1').lastChild.remove()")
 
 
 def values(browser):
