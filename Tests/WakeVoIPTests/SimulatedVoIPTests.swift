@@ -180,22 +180,71 @@ struct SimulatedVoIPTests {
         #expect(notes == known)
     }
 
-    @Test("A connection that has ended before it was looked at counts, as no run may depend on when that was")
-    func goneAtOnce() throws {
+    @Test("Connections that are closed at once, whoever they are of, take no place, no bytes and no note")
+    func strangersGoneAtOnce() throws {
         let listener = try Listener()
-        let port = try serving("plan: [{pour: 100}]\n", listener)
-        port.peers = PeerCheck { _ in nil }
+        let port = try serving("plan: [{await: HELLO}, {garbage: 20}, {pause: 1h}]\n", listener)
         var notes: [String] = []
         port.note = { notes.append($0) }
         let address = try #require(port.environment.last)
-        let gone = Connection(port: UInt16(address.split(separator: ":").last ?? ""))
-        gone.closeApp()
+        for _ in 0..<100 {
+            let gone = Connection(port: UInt16(address.split(separator: ":").last ?? ""))
+            gone.answer("HELLO\n")
+            gone.closeApp()
+        }
+        for _ in 0..<20 { port.look(at: .zero) }
+        #expect(try port.simulate(.close, device: "sip", at: .zero) == nil)
+        #expect(port.nextDeadline == nil)
+        let connection = try connect(port)
+        connection.answer("HELLO\n")
         port.look(at: .zero)
-        port.peers = PeerCheck()
-        var expected = PouredBytes(seed: 2)
-        let bytes = expected.next(100)
-        #expect(try connect(port).bytes() == bytes)
+        var expected = PouredBytes(seed: ~1)
+        let bytes = expected.next(20)
+        #expect(connection.bytes() == bytes)
         #expect(notes == [])
+    }
+
+    @Test("An app's connection that it closes before it has read does not count, whether or not it was found open")
+    func goneAtOnce() throws {
+        for (wasFound, plan) in [
+            (false, "[{pour: 100}]"), (true, "[{pour: 100}]"), (false, "[{await: HELLO}, {pour: 100}]"),
+            (true, "[{await: HELLO}, {pour: 100}]"),
+        ] {
+            let listener = try Listener()
+            let port = try serving("plan: \(plan)\n", listener)
+            var notes: [String] = []
+            port.note = { notes.append($0) }
+            let address = try #require(port.environment.last)
+            let gone = Connection(port: UInt16(address.split(separator: ":").last ?? ""))
+            if wasFound { port.look(at: .zero) }
+            gone.closeApp()
+            let next = try connect(port)
+            next.answer("HELLO\n")
+            port.look(at: .zero)
+            var expected = PouredBytes(seed: 1)
+            let bytes = expected.next(100)
+            #expect(next.bytes() == bytes, "\(wasFound) \(plan)")
+            let third = try connect(port)
+            third.answer("HELLO\n")
+            port.look(at: .zero)
+            var others = PouredBytes(seed: 2)
+            let otherBytes = others.next(100)
+            #expect(third.bytes() == otherBytes, "\(wasFound) \(plan)")
+            #expect(notes == [])
+        }
+    }
+
+    @Test("A server that waits for what an app that has ended its side cannot say any more closes the connection")
+    func awaitsInVain() throws {
+        let listener = try Listener()
+        let port = try serving("plan: [{await: HELLO}, {send: \"WELCOME\\n\"}, {await: BYE}, {pause: 1h}]\n", listener)
+        let connection = try connect(port)
+        connection.answer("HELLO\n")
+        #expect(shutdown(connection.app, Int32(SHUT_WR)) == 0)
+        port.look(at: .zero)
+        #expect(connection.read() == "WELCOME\r\n")
+        #expect(connection.read() == "end")
+        #expect(try port.simulate(.close, device: "sip", at: .zero) == nil)
     }
 
     @Test("A stalled server reads nothing, and goes on afterwards")

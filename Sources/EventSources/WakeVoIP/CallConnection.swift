@@ -9,6 +9,8 @@ import WakeSystem
 ///
 /// Of a scripted app it has no socket: what the server says is heard at once, and what it waits for is taken as said.
 final class CallConnection {
+    /// Its place among the connections of all servers, from 1.
+    let number: UInt64
     let server: Int
     let plan: [CallServer.Step]
     let answers: [CallServer.Answer]
@@ -39,20 +41,24 @@ final class CallConnection {
     private var come: UInt64 = 0
     private(set) var isOver = false
     /// It has no more to read: the app writes no more.
-    private var isRead = false
+    private(set) var isRead = false
+    private var wasReset = false
     /// What the network carries of the app's, as one of 100 Mbit/s does.
     private var pace = LinkPace(rate: 12_500_000, burst: 1_048_576)
 
     /// What waits to be sent, at most.
     private static let pieceBytes = 65_536
 
+    /// - Parameter seed: the one of the run.
     init(
+        _ number: UInt64,
         server: Int,
         _ description: CallServer,
         descriptor: Int32,
         scripted: WatchedSockets.Owner? = nil,
         seed: UInt64
     ) {
+        self.number = number
         self.server = server
         plan = description.plan
         answers = description.answers
@@ -60,7 +66,7 @@ final class CallConnection {
         self.scripted = scripted
         appEnd = descriptor >= 0 ? .peer(descriptor) : nil
         messages = CallMessages(description.framing)
-        self.seed = seed
+        self.seed = seed &+ number &- 1
     }
 
     deinit { end() }
@@ -69,8 +75,19 @@ final class CallConnection {
     func end() {
         watch?.cancel()
         watch = nil
+        wasReset = isReset
         if descriptor >= 0 { close(descriptor) }
         descriptor = -1
+    }
+
+    /// Nobody is at the other end any more.
+    func leave() { isOver = true }
+
+    /// Whether the app's end was closed before it had read all that it was sent.
+    var isReset: Bool {
+        if wasReset { return true }
+        var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+        return unsafe poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR) != 0
     }
 
     /// What happened on the connection that the app may see.
@@ -178,6 +195,7 @@ final class CallConnection {
             let count = repeatingInterrupted { unsafe Glibc.send(descriptor, outgoing, outgoing.count, flags) }
             if count < 0 {
                 if errno != EAGAIN {
+                    wasReset = true
                     outgoing = []
                     toPour = 0
                 }
@@ -208,7 +226,7 @@ final class CallConnection {
             found = true
             guard count > 0 else {
                 isRead = true
-                if count < 0 { isOver = true }
+                if count < 0 { (isOver, wasReset) = (true, true) }
                 return true
             }
             pace.took(count, at: now)
@@ -243,8 +261,16 @@ final class CallConnection {
             }
         }
         // An app that has ended its side hears no more.
-        if isRead, !isOver, step >= plan.count, outgoing.isEmpty, toPour == 0 { isOver = true }
+        if isRead, !isOver, isAtRest { isOver = true }
         return outcome
+    }
+
+    /// Whether it says nothing more by itself: its plan is done, or waits for what the app is to say.
+    private var isAtRest: Bool {
+        guard outgoing.isEmpty, toPour == 0 else { return false }
+        guard step < plan.count else { return true }
+        if due == nil, case .await = plan[step] { return true }
+        return false
     }
 
     /// How many bytes the app has sent that have not come; 0 when it is not known.

@@ -37,7 +37,8 @@ package final class SimulatedVoIP: VoIPPort {
     private let listens: Bool
     private var servers: [Server]
     private var connections: [CallConnection] = []
-    private var accepted: UInt64 = 0
+    /// The highest number of a connection that has ended and counts.
+    private var counted: UInt64 = 0
     private let sockets: WatchedSockets
     /// The scripted apps' sockets that their suspended app was told of.
     private var told: Set<WatchedSockets.Owner> = []
@@ -141,13 +142,15 @@ package final class SimulatedVoIP: VoIPPort {
     private func open(_ owner: WatchedSockets.Owner, peer: NameID) {
         guard sockets.socket(owner) == nil, let place = servers.firstIndex(where: { names.intern($0.name) == peer })
         else { return }
+        counted = nextNumber()
         add(
             CallConnection(
+                counted,
                 server: place,
                 servers[place].description,
                 descriptor: -1,
                 scripted: owner,
-                seed: nextSeed()
+                seed: seed
             )
         )
     }
@@ -183,7 +186,11 @@ package final class SimulatedVoIP: VoIPPort {
     }
 
     /// What a snapshot holds of it: connections end with the processes that have them.
-    package func code(with coder: inout SnapshotCoder) throws(EncodingFault) { try coder.code(&accepted) }
+    package func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        var latest = nextNumber() - 1
+        try coder.code(&latest)
+        if coder.isReading { counted = latest }
+    }
 
     /// How many duplicates of apps' sockets there are.
     package var watchedSockets: Int { sockets.count }
@@ -246,11 +253,13 @@ package final class SimulatedVoIP: VoIPPort {
             while connections.count < Self.connectionsLimit, refused < Self.mostRefused {
                 let number = repeatingInterrupted { wake_accept(servers[place].listener) }
                 guard number >= 0 else { break }
-                if let stranger = refusedPeer(of: number) {
+                if let stranger = peers.stranger(at: number) {
+                    // It may be an app's that has been closed already: nothing is said of it, as nobody is there to hear.
+                    let isGone = stranger == .unknown && wake_is_hung_up(number) != 0
                     close(number)
                     refused += 1
                     let what = "\(servers[place].name): a connection"
-                    if let line = peers.line(refusing: what, of: stranger) { note(line) }
+                    if !isGone, let line = peers.line(refusing: what, of: stranger) { note(line) }
                     continue
                 }
                 var on: Int32 = 1
@@ -262,10 +271,11 @@ package final class SimulatedVoIP: VoIPPort {
                     socklen_t(MemoryLayout<Int32>.size)
                 )
                 let connection = CallConnection(
+                    nextNumber(),
                     server: place,
                     servers[place].description,
                     descriptor: number,
-                    seed: nextSeed()
+                    seed: seed
                 )
                 connection.watch = try? loop.watch(number, for: [.readable, .writable, .edge]) { [unowned self] _ in
                     look(at: now)
@@ -275,17 +285,17 @@ package final class SimulatedVoIP: VoIPPort {
         }
     }
 
-    /// The peer of a connection that is refused. One that has closed its end already is taken, whoever it was: it hears nothing
-    /// any more, and whether an app's is found open is left to chance, on which no run may depend.
-    private func refusedPeer(of connection: Int32) -> Stranger? {
-        guard let found = peers.stranger(at: connection) else { return nil }
-        return found == .unknown && wake_is_hung_up(connection) != 0 ? nil : found
+    /// Whether an app has closed its end, and no process has it any more.
+    private func isGone(_ connection: CallConnection) -> Bool {
+        wake_is_hung_up(connection.descriptor) != 0 && peers.stranger(at: connection.descriptor) == .unknown
     }
 
-    /// Each connection has bytes of its own, by the seed of the run and the order in which they came.
-    private func nextSeed() -> UInt64 {
-        accepted += 1
-        return seed &+ accepted &- 1
+    /// Each connection has bytes of its own, by the seed of the run and the order in which they came. One that its app closes
+    /// before it has read what it was sent, or that is sent nothing, does not count: whether it is found open is left to chance,
+    /// on which no run may depend.
+    private func nextNumber() -> UInt64 {
+        let latest = connections.last { !$0.isReset && !($0.sent == 0 && isGone($0)) }
+        return max(counted, latest?.number ?? 0) + 1
     }
 
     private func add(_ connection: CallConnection) {
@@ -313,6 +323,7 @@ package final class SimulatedVoIP: VoIPPort {
                 }
             }
             if wasRead || connection.isFull { settle(connection, connection.answer(at: now)) }
+            if connection.isRead, isGone(connection) { connection.leave() }
         }
         dropEnded()
         followTrailing()
@@ -408,6 +419,11 @@ package final class SimulatedVoIP: VoIPPort {
     }
 
     private func dropEnded() {
-        if connections.contains(where: \.isOver) { connections.removeAll(where: \.isOver) }
+        guard connections.contains(where: \.isOver) else { return }
+        for connection in connections where connection.isOver {
+            connection.end()
+            if connection.sent > 0, !connection.isReset { counted = max(counted, connection.number) }
+        }
+        connections.removeAll(where: \.isOver)
     }
 }
