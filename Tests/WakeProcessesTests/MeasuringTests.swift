@@ -2,8 +2,9 @@ import Foundation
 import Glibc
 import Testing
 import TriedFreezers
-import WakeProcesses
 import WakeSystem
+
+@testable import WakeProcesses
 
 @Suite("Apps are measured", .serialized)
 struct MeasuringTests {
@@ -174,7 +175,7 @@ struct MeasuringTests {
         try stage.turn { counter.value > 3 }
         let roots = GroupRoots.ofThisProcess()
         let root = try #require(freezer == .cgroup2 ? roots.version2 : roots.version1)
-        let run = "\(root)/wakebench-\(stage.host.runName)/bench-\(getpid())"
+        let run = "\(root)/wakebench-\(stage.host.runName)/bench-\(GroupMaker.mark)"
         let app = try #require(try FileManager.default.contentsOfDirectory(atPath: run).first { $0.hasPrefix("app-") })
         let inner = "\(run)/\(app)/inner"
         try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)

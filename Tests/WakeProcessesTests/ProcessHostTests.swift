@@ -2,8 +2,9 @@ import ChildProcess
 import Foundation
 import Testing
 import TriedFreezers
-import WakeProcesses
 import WakeSystem
+
+@testable import WakeProcesses
 
 @Suite("App processes", .serialized)
 struct ProcessHostTests {
@@ -332,26 +333,43 @@ struct ProcessHostTests {
         let root = try #require(freezer == .cgroup2 ? roots.version2 : roots.version1)
         let files = FileManager.default
         // Numbers that no process can have.
+        let gone = "4194307-\(GroupMaker.namespace)"
         let dead = "wakebench-run-4194305-\(UUID())"
         let probe = "wakebench-probe-4194306-\(UUID())"
         let bare = "wakebench-\(UUID())"
         let live = "wakebench-run-4194305-\(UUID())"
-        for group in ["\(dead)/bench-4194307/app-1-1", "\(probe)/attempt", bare, "\(live)/bench-\(getpid())/app-1-1"] {
-            try files.createDirectory(atPath: "\(root)/\(group)", withIntermediateDirectories: true)
+        let own = "\(live)/bench-\(GroupMaker.mark)/app-1-1"
+        // Of a namespace in which the number may be that of a live process.
+        let foreign = "wakebench-run-4194305-\(UUID())"
+        let others = ["bench", "attempt"].map { "\(foreign)/\($0)-4194307-\(GroupMaker.namespace + 1)/app-1-1" }
+        let left = ["\(dead)/bench-\(gone)/app-1-1", "\(probe)/attempt-\(gone)", bare, "\(live)/bench-\(gone)"]
+        for group in left + [own] + others {
+            // Benches that start meanwhile remove what is empty, between two folders that are made too.
+            var attempts = 0
+            repeat {
+                attempts += 1
+                try? files.createDirectory(atPath: "\(root)/\(group)", withIntermediateDirectories: true)
+            } while !left.contains(group) && !files.fileExists(atPath: "\(root)/\(group)") && attempts < 100
         }
         let stage = try Stage(freezer)
         try stage.spawn("ignore-term")
-        #expect(roots.removeEmptyGroups() >= 3)
+        roots.removeEmptyGroups()
         #expect(!files.fileExists(atPath: "\(root)/\(bare)"))
         #expect(!files.fileExists(atPath: "\(root)/\(dead)"))
         #expect(!files.fileExists(atPath: "\(root)/\(probe)"))
-        #expect(files.fileExists(atPath: "\(root)/\(live)/bench-\(getpid())/app-1-1"))
-        for group in ["\(live)/bench-\(getpid())/app-1-1", "\(live)/bench-\(getpid())", live] {
+        #expect(!files.fileExists(atPath: "\(root)/\(live)/bench-\(gone)"))
+        for group in [own] + others {
+            #expect(files.fileExists(atPath: "\(root)/\(group)"))
             #expect(unsafe rmdir("\(root)/\(group)") == 0)
+            #expect(isRemoved("\(root)/\((group as NSString).deletingLastPathComponent)"))
         }
+        for run in [live, foreign] { #expect(isRemoved("\(root)/\(run)")) }
         stage.host.kill(1)
         try stage.turn { stage.exits.count == 1 }
     }
+
+    /// Removes an empty group; a bench that starts meanwhile may have done so.
+    private func isRemoved(_ group: String) -> Bool { unsafe rmdir(group) == 0 || errno == ENOENT }
 
     @Test(
         "An app starts in a group of another number where one of its own is there already",
@@ -361,11 +379,36 @@ struct ProcessHostTests {
         let stage = try Stage(freezer)
         let roots = GroupRoots.ofThisProcess()
         let root = try #require(freezer == .cgroup2 ? roots.version2 : roots.version1)
-        let run = "\(root)/wakebench-\(stage.host.runName)/bench-\(getpid())"
+        let run = "\(root)/wakebench-\(stage.host.runName)/bench-\(GroupMaker.mark)"
         for number in 1...2 { #expect(unsafe mkdir("\(run)/app-1-\(number)", 0o755) == 0) }
         try stage.spawn("exit", "7")
         try stage.turn { !stage.exits.isEmpty }
         #expect(stage.exits.map(\.cause) == [.exited(status: 7)])
+    }
+
+    @Test(
+        "An app starts, within the bound of its tasks, where the groups above its own were taken away meanwhile",
+        arguments: TriedFreezers.kinds.filter { $0 != .sigstop }
+    )
+    func takenAwayGroups(freezer: FreezerKind) throws {
+        let stage = try Stage(freezer)
+        let roots = GroupRoots.ofThisProcess()
+        let root = try #require(freezer == .cgroup2 ? roots.version2 : roots.version1)
+        for hierarchy in Set([root, freezer == .cgroup1 ? roots.version1Tasks : nil].compactMap(\.self)) {
+            let run = "\(hierarchy)/wakebench-\(stage.host.runName)"
+            guard FileManager.default.fileExists(atPath: run) else { continue }
+            #expect(unsafe rmdir("\(run)/bench-\(GroupMaker.mark)") == 0)
+            #expect(isRemoved(run))
+        }
+        try stage.spawn("exit", "7")
+        try stage.turn { !stage.exits.isEmpty }
+        #expect(stage.exits.map(\.cause) == [.exited(status: 7)])
+        guard let most = stage.host.mostTasks else { return }
+        try stage.spawn("swarm")
+        try stage.turn { !stage.packets.isEmpty }
+        #expect(Int(String(decoding: stage.packets[0], as: UTF8.self)) == most - 1)
+        stage.host.kill(1)
+        try stage.turn { stage.exits.count == 2 }
     }
 
     @Test("An app has no more tasks than its bound, and the bench goes on", arguments: TriedFreezers.kinds)

@@ -1,37 +1,24 @@
 import Glibc
 
 extension GroupRoots {
-    /// Removes the empty control groups that killed runs and probes have left behind. What a live bench made, and what holds
-    /// a process, stays.
+    /// Removes the empty control groups that killed runs and probes have left behind. What a live bench made, what holds a
+    /// process, and what was made in another PID namespace, of whose processes nothing is known here, stays.
     ///
     /// - Returns: how many runs had left some.
     @discardableResult
     package func removeEmptyGroups() -> Int {
         var removed = 0
         for root in Set([version2, version1, version1Tasks].compactMap(\.self)) {
-            for run in Self.folders(in: root) where run.hasPrefix("wakebench-") && Self.isAbandoned(run, in: root) {
-                if Self.remove("\(root)/\(run)", depth: 3) { removed += 1 }
+            for run in Self.folders(in: root) where run.hasPrefix("wakebench-") {
+                let folder = "\(root)/\(run)"
+                for group in Self.folders(in: folder) where GroupMaker.hasEnded(group) {
+                    _ = Self.remove("\(folder)/\(group)", depth: 2)
+                }
+                // A bench that is about to make its own group in it makes both again.
+                if unsafe rmdir(folder) == 0 { removed += 1 }
             }
         }
         return removed
-    }
-
-    /// Whether every bench that made the group, or something in it, has ended.
-    private static func isAbandoned(_ run: String, in root: String) -> Bool {
-        let groups = folders(in: "\(root)/\(run)")
-        // A bench that is about to make its own group in it makes both again.
-        if groups.isEmpty, !run.hasPrefix("wakebench-probe-") { return true }
-        var makers = groups.filter { $0.hasPrefix("bench-") }.map { $0.dropFirst("bench-".count) }
-        if makers.isEmpty {
-            // A run's and a probe's own name holds the number of the process too.
-            let parts = run.split(separator: "-")
-            guard parts.count > 2, ["run", "probe"].contains(parts[1]) else { return false }
-            makers = [parts[2]]
-        }
-        return makers.allSatisfy { maker in
-            guard let pid = Int32(maker), pid > 0 else { return false }
-            return kill(pid, 0) != 0 && errno == ESRCH
-        }
     }
 
     /// Removes a group and those in it, so deep; the kernel keeps one that holds a process.
@@ -51,5 +38,27 @@ extension GroupRoots {
             if unsafe entry.pointee.d_type == UInt8(DT_DIR), !name.hasPrefix(".") { names.append(name) }
         }
         return names.sorted()
+    }
+}
+
+/// Whose a group within a run's or a probe's is: its name ends with the number of the process that made it, and the namespace that
+/// the number is of, as benches of several containers may see the same groups.
+enum GroupMaker {
+    /// How the names of this process's groups end, after a dash.
+    static var mark: String { "\(getpid())-\(namespace)" }
+
+    /// The inode of this process's PID namespace; 0 where it cannot be read.
+    static let namespace: UInt64 = {
+        var status = stat()
+        return unsafe stat("/proc/self/ns/pid", &status) == 0 ? UInt64(status.st_ino) : 0
+    }()
+
+    /// Whether the process that made a group is known to be gone.
+    static func hasEnded(_ group: String) -> Bool {
+        let parts = group.split(separator: "-")
+        guard parts.count == 3, ["bench", "attempt"].contains(parts[0]), let process = Int32(parts[1]), process > 0,
+            namespace != 0, UInt64(parts[2]) == namespace
+        else { return false }
+        return kill(process, 0) != 0 && errno == ESRCH
     }
 }

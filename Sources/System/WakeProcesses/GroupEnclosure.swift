@@ -27,7 +27,7 @@ final class GroupEnclosure: Enclosure {
         self.loop = loop
         self.kind = kind
         self.folder = folder
-        guard unsafe mkdir(folder, 0o755) == 0 else { throw SystemError(last: "mkdir", subject: folder) }
+        try makeAppGroup(folder, mayExist: false)
         do {
             control = try Descriptor.open("\(folder)/\(kind == .cgroup2 ? "cgroup.freeze" : "freezer.state")", O_RDWR)
             state = try Descriptor.open("\(folder)/\(kind == .cgroup2 ? "cgroup.events" : "freezer.state")", O_RDONLY)

@@ -36,9 +36,8 @@ extension FreezerProbe {
     }
 
     private static func attemptGroup(_ kind: FreezerKind, in folder: String) throws(SystemError) {
-        try makeGroup(folder)
-        let group = "\(folder)/attempt"
-        try makeGroup(group)
+        let group = "\(folder)/attempt-\(GroupMaker.mark)"
+        try makeGroup(group, in: folder)
         var killed: Int32 = 0
         // A group stays busy for a moment after its last process.
         defer { _ = unsafe wake_clear_group(group, kind.version, &killed) }
@@ -64,6 +63,19 @@ extension FreezerProbe {
         }
     }
 }
+
+/// Makes a group of an app and, where they are gone, the two above it, which somebody may take away as long as they are empty.
+func makeAppGroup(_ folder: String, mayExist: Bool) throws(SystemError) {
+    let groups = outerGroup(of: folder)
+    for attempt in 0... {
+        if unsafe mkdir(folder, 0o755) == 0 || mayExist && errno == EEXIST { return }
+        guard errno == ENOENT, attempt < 100 else { throw SystemError(last: "mkdir", subject: folder) }
+        try makeGroup(groups, in: outerGroup(of: groups))
+    }
+}
+
+/// The group that a group is in.
+func outerGroup(of folder: String) -> String { String(folder[..<(folder.lastIndex(of: "/") ?? folder.endIndex)]) }
 
 /// Makes a group; one that exists already is fine.
 func makeGroup(_ folder: String) throws(SystemError) {

@@ -76,7 +76,7 @@ import WakeSystem
         self.runName = runName
         runFolder = roots.folder(of: runName, found)
         // A folder of its own each time: the guardian of a bench that died may still be at work when the next one starts.
-        groups = runFolder.map { "\($0)/bench-\(getpid())" }
+        groups = runFolder.map { "\($0)/bench-\(GroupMaker.mark)" }
         if let runFolder, let groups {
             do { try makeGroup(groups, in: runFolder) } catch { throw ProcessError(error) }
         }
@@ -203,8 +203,6 @@ import WakeSystem
         guard let groups else { return try unsafe StopEnclosure.start(&request, keepers: keepers, loop: loop) }
         let group: GroupEnclosure
         do {
-            // A bench that does not see our process, such as one of another container, takes our groups for left behind.
-            if unsafe access(groups, F_OK) != 0, let runFolder { try makeGroup(groups, in: runFolder) }
             var folder = "\(groups)/app-\(app)-\(serial)"
             // One that is there, whoever made it, is no reason for the app not to start.
             while unsafe access(folder, F_OK) == 0 {
@@ -256,7 +254,7 @@ import WakeSystem
         if let runFolder { unsafe rmdir(runFolder) }
         if let folder = limit?.folder {
             _ = unsafe wake_clear_groups(folder, FreezerKind.cgroup1.version, &killed)
-            unsafe rmdir(String(folder[..<(folder.lastIndex(of: "/") ?? folder.endIndex)]))
+            unsafe rmdir(outerGroup(of: folder))
         }
         // What has left its group, and whose parent has ended.
         if guardian.channel >= 0 { _ = unsafe wake_kill_marked("WAKEBENCH_RUN=\(runName)") }

@@ -36,7 +36,11 @@ struct TaskLimit {
     /// - Returns: the group to enter before it runs, when that is another one.
     func bound(_ group: String) throws(SystemError) -> BoundGroup? {
         guard let folder else {
-            _ = Self.write("\(Self.most)", to: "\(group)/pids.max")
+            let groups = outerGroup(of: group)
+            // Those above that were made anew do not count yet.
+            if !Self.write("\(Self.most)", to: "\(group)/pids.max"), Self.count(in: [outerGroup(of: groups), groups]) {
+                _ = Self.write("\(Self.most)", to: "\(group)/pids.max")
+            }
             return nil
         }
         return try BoundGroup("\(folder)/\(group.split(separator: "/").last ?? "")")
@@ -56,7 +60,7 @@ final class BoundGroup {
 
     fileprivate init(_ folder: String) throws(SystemError) {
         self.folder = folder
-        try makeGroup(folder)
+        try makeAppGroup(folder, mayExist: true)
         do {
             processes = try Descriptor.open("\(folder)/cgroup.procs", O_WRONLY)
         } catch {
