@@ -88,7 +88,7 @@ struct TransferResultsTests {
         try write("  - {at: 5s, terminate: app, cause: memory, pressure: critical}\n  - {at: 20s, launch: app}")
         let run = try bench.run(
             ["run", "results.yaml", "--apps", "apps", "--out", "out", "--quiet"],
-            environment: environment.merging(["WAKEBENCH_APP_SPOILS": "1"]) { $1 }
+            environment: environment.merging(["WAKEBENCH_APP_SPOILS": "file"]) { $1 }
         )
         #expect(run.code == 0, "\(run.errors)")
         #expect(try told().contains(["spoils"]))
@@ -97,6 +97,30 @@ struct TransferResultsTests {
         for number in 1...Self.count {
             #expect(try Data(contentsOf: files.appending(path: "\(number)")).count == 1_000, "\(number)")
         }
+    }
+
+    @Test(
+        "XFER-3: what an app left where the file of a result is to be is renamed with a note, and the result comes again",
+        arguments: [
+            ("folder", ".tmp was in the way", ".tmp/kept"), ("way", "downloader was in the way", "downloader"),
+        ]
+    )
+    func inTheWay(how: String, name: String, kept: String) throws {
+        try write("  - {at: 5s, terminate: app, cause: memory, pressure: critical}\n  - {at: 20s, launch: app}")
+        let run = try bench.run(
+            ["run", "results.yaml", "--apps", "apps", "--out", "out", "--quiet"],
+            environment: environment.merging(["WAKEBENCH_APP_SPOILS": how]) { $1 }
+        )
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try told().contains(["spoils"]))
+        #expect(try tasks("finished").sorted() == Array(1...Self.count))
+        #expect(try tasks("failed") == [])
+        let notes = try bench.lines(of: "out/outcomes.ndjson").filter { $0.contains("in the way of a download's file") }
+        #expect(notes.count == 1 && notes[0].contains(name), "\(notes)")
+        let home = bench.folder.appending(path: "out/apps/com.example.downloader").path
+        let files = try FileManager.default.subpathsOfDirectory(atPath: home)
+        let moved = kept.replacing("/", with: ".1/").replacing("downloader", with: "downloader.1")
+        #expect(files.contains { $0.hasSuffix(moved) }, "\(moved)")
     }
 
     @Test("XFER-2, XFER-3, SYS-2: after a kill of the bench the app is told of its session once, and gets all results")

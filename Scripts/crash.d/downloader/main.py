@@ -2,10 +2,12 @@
 """An app that downloads COUNT files once each, keeps each before it acknowledges it, and says what it was told.
 
 The first process that the system launched waits for STALLS seconds at its first result, and has acknowledged none by then. With
-SPOILS it has written something else into the file of that result before."""
+SPOILS=file it has written something else into the file of that result before, with SPOILS=folder it has made a folder of that name,
+and with SPOILS=way a file in place of the folder that holds it."""
 import json
 import os
 import pathlib
+import shutil
 import socket
 import time
 
@@ -74,9 +76,18 @@ class App:
             mark.touch()
             log("stalls")
             if "SPOILS" in os.environ:
-                pathlib.Path(place).write_bytes(b"spoiled")
+                self.spoil(pathlib.Path(place), os.environ["SPOILS"])
                 log("spoils")
             time.sleep(float(os.environ["STALLS"]))
+
+    def spoil(self, file, how):
+        if how == "file":
+            return file.write_bytes(b"spoiled")
+        shutil.rmtree(file.parent)
+        if how == "way":
+            return file.parent.write_bytes(b"in the way")
+        file.mkdir(parents=True)
+        (file / "kept").write_bytes(b"in the way")
 
     def deliver(self, message):
         kind = message["kind"].removeprefix("transfer.")

@@ -10,7 +10,10 @@ extension TransferArea {
             do throws(SystemError) {
                 response.file = try host.place(response.file, of: delivery.event.transfer, for: app)
                 event = .finished(task: task, response)
-            } catch { event = .cannotPlace(task, error) }
+            } catch {
+                host.surroundings?.note(.held("a download failed, as it cannot be given its file: \(error)"), of: app)
+                event = .cannotPlace(task, error)
+            }
         }
         var told = ToldEvent(.transfer(event), of: delivery)
         if case .events = event { told.callback = "handleEventsForBackgroundURLSession" }
