@@ -610,7 +610,7 @@ let package = Package(
                 "WakeAudio",
                 "WakeBench", "WakeCaptures",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakePush", "WakeReports",
-                "WakeRouter", "WakeSystem", "WakeUdev", "WakeWire", "wakebench",
+                "WakeRouter", "WakeSystem", "WakeUdev", "WakeVoIP", "WakeWire", "wakebench",
             ]
         ),
         tests(

@@ -1,10 +1,13 @@
 import Foundation
 import Glibc
 import Testing
-import WakeBench
 import WakeModel
 import WakePorts
 import WakeReports
+import WakeSystem
+import WakeVoIP
+
+@testable import WakeBench
 
 @Suite("What a run that stops early, or goes on, says of itself")
 struct StoppedRunTests {
@@ -252,6 +255,31 @@ struct StoppedRunTests {
             // Times are texts of one width.
             #expect(note >= "going on at T+00:00:00.100", "\(note)")
             #expect(try facts(dead.out) == [#""in_range":false"#, #""note":"belt lost""#])
+        }
+    }
+
+    @Test("What is found between two turns of a run in real time is written down at the time of the machine's clock")
+    func timeBetweenTurns() throws {
+        try ScenarioFolder.with(Self.quiet, belt: Self.belt) { options in
+            var options = options
+            options.clock = .real
+            let run = try Run(options)
+            let servers = try #require(run.areas.voip.port as? SimulatedVoIP)
+            var earliest: Instant?
+            run.progress = { reached, _ in
+                guard earliest == nil else { return }
+                let later = MonotonicClock.now() + 20_000_000
+                while MonotonicClock.now() < later { sched_yield() }
+                earliest = reached.advanced(by: .milliseconds(20))
+                servers.note("a stranger")
+            }
+            try run.execute()
+            let written = try String(contentsOfFile: options.out + "/outcomes.ndjson", encoding: .utf8)
+            let line = try #require(written.split(separator: "\n").first { $0.contains("a stranger") })
+            let record = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            let (time, limit) = (try #require(record["t"] as? String), try #require(earliest))
+            // Times are texts of one width.
+            #expect(time >= LogTime.text(limit), "\(line)")
         }
     }
 

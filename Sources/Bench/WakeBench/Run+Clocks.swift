@@ -147,6 +147,10 @@ extension Run {
     /// How far the machine's clock has taken a run in real time.
     var machineTime: Instant { Instant(nanoseconds: MonotonicClock.now() - startedAt) }
 
+    /// When something is found that no turn of the run has brought, such as a refused connection: in real time the machine's clock
+    /// has gone on since the last turn.
+    var present: Instant { max(reached, realTime && startedAt != 0 ? machineTime : bench.now) }
+
     /// Whether a condition of the scenario did not come true, which ends a run that plays a file.
     private var hasFailed: Bool { driver.failure != nil && live == nil }
 

@@ -87,8 +87,7 @@ final class BluetoothArea: Area {
     }
 
     func connect(to run: Run) {
-        let bench = run.bench
-        real?.note = { [recorder = run.recorder, unowned bench] in recorder.note($0, at: bench.now) }
+        real?.note = { [unowned run] in run.recorder.note($0, at: run.present) }
         let keeper = keep(.channels, in: run, take: { [radio] in radio.takeChannel($0) }) { host, app, manager in
             host.channelHoldsBytes(of: app, manager: manager)
         }

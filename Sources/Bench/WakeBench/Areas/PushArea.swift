@@ -81,7 +81,7 @@ final class PushArea: Area {
         for (number, app) in run.scenario.apps.enumerated() { join(app, as: AppID(UInt32(number)), in: run) }
         if let real {
             run.bench.add(PushAcknowledger(real))
-            real.note = { [unowned run] in run.recorder.note($0, at: run.bench.now) }
+            real.note = { [unowned run] in run.recorder.note($0, at: run.present) }
         }
         if let address = real?.address { run.notes.append(address) }
     }

@@ -40,7 +40,7 @@ final class VoIPArea: Area {
     var environment: [String] { simulated?.environment ?? [] }
 
     func connect(to run: Run) {
-        simulated?.note = { [unowned run] in run.recorder.note($0, at: run.bench.now) }
+        simulated?.note = { [unowned run] in run.recorder.note($0, at: run.present) }
         losses = { [unowned run] in run.losses(of: $0, .voipSocket) }
         brackets = { [unowned run] apps in Run.brackets(apps.map { run.name(of: $0) }) }
         guard let processes = run.processes, !run.realTime else { return }
