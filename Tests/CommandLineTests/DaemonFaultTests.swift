@@ -75,6 +75,115 @@ struct DaemonFaultTests {
         #expect(try bench("time", "now").output == "T+01:00:00.000\n")
     }
 
+    /// What becomes of a part of a run, or of a snapshot.
+    enum Damage: String, CaseIterable, Sendable {
+        case journalCut, journalPipe, clockFolder, logsCut
+        // What the daemon knows of a phone, and not of a snapshot.
+        case journalRemoved, runRemoved, runFile, joinedRemoved
+
+        static let ofRun: [Damage] = [.journalCut, .journalPipe, .clockFolder, .logsCut]
+
+        func strike(_ folder: String) throws {
+            let run = folder + "/run"
+            switch self {
+            case .journalCut: #expect(unsafe truncate(run + "/journal.sqlite", 5_000) == 0)
+            case .journalPipe:
+                try FileManager.default.removeItem(atPath: run + "/journal.sqlite")
+                #expect(unsafe mkfifo(run + "/journal.sqlite", 0o600) == 0)
+            case .clockFolder:
+                try FileManager.default.removeItem(atPath: run + "/clock")
+                try FileManager.default.createDirectory(atPath: run + "/clock", withIntermediateDirectories: false)
+            case .logsCut:
+                for log in ["decisions", "outcomes"] { #expect(unsafe truncate("\(run)/\(log).ndjson", 0) == 0) }
+            case .journalRemoved: try FileManager.default.removeItem(atPath: run + "/journal.sqlite")
+            case .runRemoved: try FileManager.default.removeItem(atPath: run)
+            case .runFile:
+                try FileManager.default.removeItem(atPath: run)
+                try Data("x".utf8).write(to: URL(fileURLWithPath: run))
+            case .joinedRemoved: try FileManager.default.removeItem(atPath: folder + "/apps.ndjson")
+            }
+        }
+    }
+
+    /// A phone that is shut down at two hours, with a snapshot of its first.
+    private func benchWithSnapshot() throws -> ServedBench {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        #expect(try bench("app", "launch", "heart").code == 0)
+        #expect(try bench("time", "advance", "1h").code == 0)
+        #expect(try bench("phone", "shutdown", "one").code == 0)
+        #expect(try bench("phone", "snapshot", "save", "base", "-p", "one").code == 0)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        #expect(try bench("time", "advance", "1h").code == 0)
+        #expect(try bench("phone", "shutdown", "one").code == 0)
+        return bench
+    }
+
+    @Test(
+        "A phone that cannot boot is neither saved nor copied: it says why as its boot does, and the snapshot that is good stays",
+        arguments: Damage.ofRun
+    )
+    func savedDamage(_ damage: Damage) throws {
+        let bench = try benchWithSnapshot()
+        try damage.strike(bench.program.folder.appending(path: "state/phones/one").path)
+        let boot = try bench("phone", "boot", "one")
+        expectRefusal(
+            boot,
+            code: damage == .journalCut || damage == .journalPipe ? 11 : 12,
+            says: "phones/one/run/",
+            "; begin anew with 'wakebench phone erase one', or go back with 'wakebench phone snapshot load base -p one'"
+        )
+        for words in [["snapshot", "save", "base", "-p", "one"], ["clone", "one", "two"]] {
+            let refused = try bench.run(["phone"] + words)
+            #expect(refused.code == boot.code && refused.errors == boot.errors, "\(refused.errors)")
+        }
+        #expect(contents(bench, "state/phones") == ["one"])
+        #expect(contents(bench, "state/phones/one/snapshots") == ["base"])
+        #expect(try bench("phone", "snapshot", "load", "base", "-p", "one").code == 0)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        #expect(try bench("time", "now").output == "T+01:00:00.000\n")
+    }
+
+    @Test(
+        "A snapshot that is damaged is refused with the remedy, and the phone stays as it was",
+        arguments: Damage.allCases
+    )
+    func loadedDamage(_ damage: Damage) throws {
+        let bench = try benchWithSnapshot()
+        try damage.strike(bench.program.folder.appending(path: "state/phones/one/snapshots/base").path)
+        let code: Int32 =
+            switch damage {
+            case .journalCut, .journalPipe: 11
+            case .clockFolder, .logsCut: 12
+            case .journalRemoved, .runRemoved, .runFile, .joinedRemoved: 4
+            }
+        let settings = try bench.program.read("state/phones/one/phone.json")
+        expectRefusal(
+            try bench("phone", "snapshot", "load", "base", "-p", "one"),
+            code: code,
+            says: "phones/one/snapshots/base/",
+            "; remove it with 'wakebench phone snapshot remove base -p one'"
+        )
+        #expect(try bench.program.read("state/phones/one/phone.json") == settings)
+        #expect(contents(bench, "state/phones/one") == ["phone.json", "run", "snapshots"])
+        #expect(try bench("phone", "boot", "one").code == 0)
+        #expect(try bench("time", "now").output == "T+02:00:00.000\n")
+        #expect(try bench("phone", "snapshot", "remove", "base", "-p", "one").code == 0)
+    }
+
+    @Test("A snapshot of a phone that has not begun has no run, and brings the phone back to none")
+    func savedBefore() throws {
+        let bench = try ServedBench()
+        #expect(try bench("phone", "create", "one", "--clock", "virtual").code == 0)
+        #expect(try bench("phone", "snapshot", "save", "made", "-p", "one").code == 0)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        #expect(try bench("time", "advance", "1h").code == 0)
+        #expect(try bench("phone", "shutdown", "one").code == 0)
+        #expect(try bench("phone", "snapshot", "load", "made", "-p", "one").code == 0)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        #expect(try bench("time", "now").output == "T+00:00:00.000\n")
+    }
+
     @Test(
         "However often a daemon is killed amid snapshots, each is whole, and the phone boots as it was or as was asked",
         .enabled(if: Self.hasPython)

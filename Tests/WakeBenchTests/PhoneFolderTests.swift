@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Testing
 import WakeDevices
+import WakeJournal
 import WakeModel
 import WakePorts
 import WakeReports
@@ -29,14 +30,30 @@ private final class Place {
         try Data(text.utf8).write(to: file)
     }
 
-    /// All files of the phone, by their names from its folder.
+    /// Gives the phone the journal of a run that has begun.
+    func begin() throws {
+        let meta = JournalMeta(
+            run: "run-1",
+            scenarioPath: "one.yaml",
+            scenarioHash: "0",
+            seed: 1,
+            profile: .ios17,
+            backends: "",
+            freezer: "sigstop",
+            date: 0
+        )
+        _ = try SQLiteJournal(creating: RunFolder(of: folder.run).journal, meta: meta)
+    }
+
+    /// All files of the phone but for those of its journal, by their names from its folder.
     var files: [String: String] {
         var files: [String: String] = [:]
         for name in FileManager.default.subpaths(atPath: folder.path) ?? [] {
             let path = folder.path + "/" + name
             var isFolder: ObjCBool = false
             _ = unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-            if !isFolder.boolValue { files[name] = try? String(contentsOfFile: path, encoding: .utf8) }
+            if isFolder.boolValue || name.contains("/journal.sqlite") { continue }
+            files[name] = try? String(contentsOfFile: path, encoding: .utf8)
         }
         return files
     }
@@ -119,6 +136,9 @@ struct PhoneFolderTests {
             ["apps.ndjson": "old", "loading/none": "", "loading/old/j": "old", "loading/apps.ndjson": ""],
             ["apps.ndjson": ""]
         ),
+        LeftByKill("it is erased, and only what had joined is there", ["apps.ndjson": "old", "erasing/j": "old"], [:]),
+        LeftByKill("what had joined is away, too, when it is erased", ["erasing/j": "old"], [:]),
+        LeftByKill("what was erased is not removed yet", ["loading.new/j": "old"], [:]),
     ]
 
     @Test("A save or a load that was killed is undone or done, as a whole", arguments: saves + loads)
@@ -136,6 +156,7 @@ struct PhoneFolderTests {
     )
     func copies() throws {
         let place = try Place(["run/j": "1", "apps.ndjson": "one"])
+        try place.begin()
         try place.folder.saveSnapshot("base")
         try place.write("run/j", "2")
         try place.folder.saveSnapshot("later")
@@ -146,7 +167,7 @@ struct PhoneFolderTests {
             "snapshots/base/run/j": "3", "snapshots/base/apps.ndjson": "one", "snapshots/later/run/j": "2",
             "snapshots/later/apps.ndjson": "one",
         ]
-        #expect(place.files == kept.merging(["apps.ndjson": ""]) { $1 })
+        #expect(place.files == kept)
         try place.folder.loadSnapshot("later")
         #expect(place.files == kept.merging(["run/j": "2", "apps.ndjson": "one"]) { $1 })
         try place.folder.removeSnapshot("later")
@@ -177,7 +198,10 @@ struct PhoneFolderTests {
         func failure(_ path: String, _ hint: String) -> CommandFailure {
             CommandFailure(.environment, in: place.folder.path + path, "a folder, and no file", hint: hint)
         }
-        let ofPhone = failure("/apps.ndjson", "begin anew with 'wakebench phone erase one'")
+        let ofPhone = failure(
+            "/apps.ndjson",
+            "begin anew with 'wakebench phone erase one', or go back with 'wakebench phone snapshot load base -p one'"
+        )
         #expect(throws: ofPhone) { try place.folder.readJoined() }
         #expect(throws: ofPhone) { try place.folder.saveSnapshot("other") }
         let remedy = "remove it with 'wakebench phone snapshot remove base -p one'"
@@ -185,12 +209,13 @@ struct PhoneFolderTests {
         #expect(place.files == before)
         try place.folder.removeSnapshot("base")
         try place.folder.erase()
-        #expect(place.files == ["apps.ndjson": ""])
+        #expect(place.files == [:])
     }
 
     @Test("A copy has pipes and links as such and the rights of folders, waits for nobody, and leaves out sockets")
     func specialFiles() throws {
         let place = try Place(["run/apps/one/j": "1"])
+        try place.begin()
         let home = "/run/apps/one"
         let made = place.folder.path + home
         #expect(unsafe mkfifo(made + "/pipe", 0o640) == 0)
@@ -323,20 +348,23 @@ struct PhoneFolderTests {
     }
 
     @Test("What stops the run of a phone is told with a remedy that a phone has")
-    func remedies() {
+    func remedies() throws {
         let erase = "begin anew with 'wakebench phone erase one'"
+        let one = PhoneFolder(path: "/nowhere/one")
         func hint(_ kind: JournalError.Kind) -> String? {
-            Daemon.failure(CommandFailure(JournalError(kind, path: "/run/journal.sqlite")), of: "one").hint
+            Daemon.failure(CommandFailure(JournalError(kind, path: "/run/journal.sqlite")), of: one).hint
         }
         for kind: JournalError.Kind in [.damaged("row 3"), .displaced, .missing, .exists, .notAJournal] {
             #expect(hint(kind) == erase, "\(kind)")
         }
         #expect(hint(.full) == "free some space there")
         let log = CommandFailure(.environment, ReportError(.full, path: "/run/decisions.ndjson"))
-        #expect(Daemon.failure(log, of: "one").hint == "free some space there")
+        #expect(Daemon.failure(log, of: one).hint == "free some space there")
         #expect(hint(.inUse(pid: 7)) == "stop that run first")
         #expect(hint(.system("no")) == "check the folder's permissions and disk")
         let other = CommandFailure(.invalidFile, "phone.yaml:3: unknown key", hint: "expected 'apps'")
-        #expect(Daemon.failure(other, of: "one") == other)
+        #expect(Daemon.failure(other, of: one) == other)
+        let place = try Place(["snapshots/first/apps.ndjson": "", "snapshots/second/apps.ndjson": ""])
+        #expect(place.folder.wayBack == "\(erase), or go back with 'wakebench phone snapshot load NAME -p one'")
     }
 }

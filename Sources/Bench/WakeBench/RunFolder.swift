@@ -13,6 +13,8 @@ package struct RunFolder: Sendable {
     /// How far the clock has come: see ``KeptClock``.
     var clock: String { path + "/" + Self.clockName }
     static let clockName = "clock"
+    /// What came of the commands of a live run: see ``GivenCommands``.
+    var answers: String { path + "/answers.ndjson" }
     package var report: String { path + "/report.html" }
     /// The page of this run and another.
     package var comparison: String { path + "/comparison.html" }

@@ -3,6 +3,7 @@ import WakeDevices
 import WakeJournal
 import WakeModel
 import WakePorts
+import WakeReports
 import WakeSystem
 
 /// The journal of a run: a new one, or that of a run that broke off and is to go on.
@@ -112,6 +113,42 @@ struct RunJournal {
         }
     }
 
+    /// Opens the journal of a run that is at rest, whatever it played.
+    private init(opening folder: RunFolder) throws(JournalError) {
+        let opened = try SQLiteJournal(opening: folder.journal, settings: Self.liveSettings)
+        let found = try opened.recover()
+        (journal, file, recovery, runName) = (opened, opened, found, found.meta.run)
+        lock = nil
+    }
+
+    /// Reads all that a recovery reads of the journal of a run that is at rest, and looks how long the logs are.
+    ///
+    /// - Throws: ``CommandFailure`` where a recovery would.
+    fileprivate static func requireWhole(in folder: RunFolder) throws(CommandFailure) {
+        var places: LogPlaces
+        do throws(JournalError) {
+            let journal = try RunJournal(opening: folder)
+            _ = try journal.undelivered()
+            try journal.inputs { _ in }
+            places = try journal.logPlaces()
+        } catch {
+            throw CommandFailure(error)
+        }
+        do throws(ReportError) {
+            if try folder.hasEnded(places.part) { places = LogPlaces(part: places.part + 1) }
+            for (log, length) in [
+                (folder.decisions, places.decisions.length), (folder.outcomes, places.outcomes),
+            ] where length > 0 {
+                guard let status = RunFolder.status(of: log) else { throw ReportError(.missing, path: log) }
+                guard status.st_size >= length else {
+                    throw ReportError(.foreign("shorter than the journal says"), path: log)
+                }
+            }
+        } catch {
+            throw CommandFailure(.environment, error)
+        }
+    }
+
     /// Locks a folder that has no journal.
     ///
     /// - Throws: ``CommandFailure`` with exit code 4 when it has the log of a run, with which nothing can go on.
@@ -121,9 +158,9 @@ struct RunJournal {
             throw CommandFailure(error)
         }
         let log = folder.decisions
-        var status = stat()
-        let isThere = unsafe lstat(log, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-        guard isThere, status.st_size > 0 else { return lock }
+        guard let status = RunFolder.status(of: log), status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
+            return lock
+        }
         throw CommandFailure(
             .wrongState,
             in: log,
@@ -202,6 +239,31 @@ struct RunJournal {
     private static func name(of run: String, in folder: RunFolder) -> String {
         guard let place = FileIdentity(at: folder.path, followsLinks: true) else { return run }
         return "\(run)-\(place.text)"
+    }
+}
+
+extension RunFolder {
+    /// Asks of a run that is at rest, such as a copy, what the boot of its phone would ask of its files.
+    ///
+    /// - Throws: ``CommandFailure`` where it could not go on.
+    func requireWhole() throws(CommandFailure) {
+        for file in [clock, answers, decisions, outcomes] {
+            guard let kind = Self.status(of: file).map({ $0.st_mode & S_IFMT }), kind != S_IFREG else { continue }
+            let code = kind == S_IFDIR ? EISDIR : kind == S_IFLNK ? ELOOP : ENXIO
+            throw PhoneFolder.failure(SystemError("open", code: code), of: file)
+        }
+        for folder in [played, path + "/apps"] {
+            guard let kind = Self.status(of: folder).map({ $0.st_mode & S_IFMT }), kind != S_IFDIR else { continue }
+            let found = "a link or a file, and no folder"
+            throw CommandFailure(.environment, in: folder, found, hint: "remove it, or give another folder with --out")
+        }
+        try RunJournal.requireWhole(in: self)
+    }
+
+    /// What is at a path, itself where it is a link; nil for nothing.
+    fileprivate static func status(of path: String) -> stat? {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? status : nil
     }
 }
 

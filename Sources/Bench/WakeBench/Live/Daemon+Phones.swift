@@ -221,8 +221,7 @@ extension Daemon {
                 try folder.saveSnapshot(name)
             case "load":
                 try folder.requireSnapshot(name)
-                try forgetRun(of: known)
-                try folder.loadSnapshot(name)
+                try folder.loadSnapshot(name) { () throws(CommandFailure) in try forgetRun(of: known) }
                 failures[known.name] = nil
             case "remove": try folder.removeSnapshot(name)
             default: throw CommandFailure(unknown: "action '\(action)'", known: ["save", "load", "list", "remove"])

@@ -294,7 +294,7 @@ package final class Daemon {
             .wrongState,
             in: journal,
             "removed since the phone began its run",
-            hint: Self.erasing(known.name)
+            hint: folder(of: known.name).wayBack
         )
     }
 
@@ -308,7 +308,7 @@ package final class Daemon {
         options.clock = options.clock ?? .real
         let phone: LivePhone
         do throws(CommandFailure) { phone = try LivePhone(name, folder, options, beside: loop, on: air) } catch {
-            throw Self.failure(error, of: name)
+            throw Self.failure(error, of: folder)
         }
         for note in phone.run.notes { settings.note("\(name): \(note)") }
         phone.failed = { [unowned self, unowned phone] in failed(phone, $0) }
@@ -336,21 +336,27 @@ package final class Daemon {
     }
 
     /// The same of a phone. It has no other place, nor an `--out` that could be another.
-    static func failure(_ failure: CommandFailure, of phone: String) -> CommandFailure {
+    ///
+    /// - Parameter remedy: what to do where its run cannot be gone on with; nil for what its folder says.
+    static func failure(
+        _ failure: CommandFailure,
+        of phone: PhoneFolder,
+        remedy: String? = nil
+    ) -> CommandFailure {
         guard let hint = failure.hint else { return failure }
         var failure = failure
         let others = ["--out", "--force", "--run", "the folder of a run", "a file that wakebench wrote"]
         failure.hint = hint.replacing(" or give another --out", with: "").replacing(", or give another place", with: "")
-        if others.contains(where: { failure.hint?.firstRange(of: $0) != nil }) { failure.hint = erasing(phone) }
+        if others.contains(where: { failure.hint?.firstRange(of: $0) != nil }) {
+            failure.hint = remedy ?? phone.wayBack
+        }
         return failure
     }
-
-    static func erasing(_ phone: String) -> String { "begin anew with 'wakebench phone erase \(phone)'" }
 
     /// A phone cannot go on. It is switched on again when there is space for its journal; the others go on.
     private func failed(_ phone: LivePhone, _ found: CommandFailure) {
         guard phones[phone.name] === phone else { return }
-        let failure = Self.failure(found, of: phone.name)
+        let failure = Self.failure(found, of: phone.folder)
         phones[phone.name] = nil
         failures[phone.name] = failure
         tellState(of: phone.name)

@@ -63,7 +63,7 @@ final class GivenCommands {
     ///
     /// - Throws: ``CommandFailure`` when the file cannot be read or written.
     init(_ journaled: [JournaledCommand], in folder: RunFolder) throws(CommandFailure) {
-        path = folder.path + "/answers.ndjson"
+        path = folder.answers
         var lines: [UInt64: [UInt8]] = [:]
         let text = try PhoneFolder.read(path, limit: Self.longestFile) ?? []
         for line in text.split(separator: 0x0a) {

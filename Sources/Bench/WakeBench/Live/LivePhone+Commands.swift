@@ -43,7 +43,7 @@ extension LivePhone {
             throw CommandFailure(refusal)
         } catch {
             // The router may have gone further than its journal: only what the journal has goes on.
-            let failure = Daemon.failure(CommandFailure(error), of: name)
+            let failure = Daemon.failure(CommandFailure(error), of: folder)
             failed?(failure)
             throw failure
         }

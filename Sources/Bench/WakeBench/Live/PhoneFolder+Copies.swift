@@ -16,6 +16,12 @@ extension PhoneFolder {
     /// The state that the phone is being brought to: its run or a file `none`, and its `apps.ndjson`, which is moved last.
     var loading: String { path + "/loading" }
     private var staged: String { loading + ".new" }
+    /// The run of a phone that is being erased.
+    private var erasing: String { path + "/erasing" }
+    /// Whether there is a run that a boot goes on with.
+    private var hasRun: Bool { Self.exists(RunFolder(of: run).journal) }
+    /// Says of a state, in a file without content, that it has no run.
+    private var none: String { path + "/none" }
 
     /// Finishes, or undoes, what a daemon did here when it was killed. To be called before anything here is used.
     func settle() throws(CommandFailure) {
@@ -25,6 +31,7 @@ extension PhoneFolder {
             try takeLoaded()
             try? Self.remove(loading)
         }
+        if Self.exists(erasing) { try finishErasing() }
         for file in FolderTree.names(in: snapshots) {
             if file.hasPrefix("."), file.hasSuffix(Self.oldSuffix) {
                 let name = String(file.dropFirst().dropLast(Self.oldSuffix.count))
@@ -47,11 +54,13 @@ extension PhoneFolder {
     /// Whether a name can be a snapshot's: those of phones, without what an earlier version called a copy that was not whole.
     static func isSnapshotName(_ text: String) -> Bool { isName(text) && !text.hasSuffix(newSuffix) }
 
-    /// - Throws: ``CommandFailure``; a snapshot of that name is as it was then.
+    /// - Throws: ``CommandFailure``, also where the phone could not be booted; a snapshot of that name is as it was then.
     func saveSnapshot(_ name: String) throws(CommandFailure) {
         try RunFolder.make(snapshots, option: Self.option)
         try copyState(to: unfinished(name))
         do throws(CommandFailure) {
+            let copy = PhoneFolder(path: unfinished(name))
+            if !copy.hasRun { try Self.replace(copy.none, by: []) }
             if Self.exists(snapshot(name)) { try Self.move(snapshot(name), to: replaced(name)) }
             try Self.move(unfinished(name), to: snapshot(name))
         } catch {
@@ -61,11 +70,45 @@ extension PhoneFolder {
         try? Self.remove(replaced(name))
     }
 
-    /// - Throws: ``CommandFailure``; the phone is as it was then.
-    func loadSnapshot(_ name: String) throws(CommandFailure) {
+    /// Brings the run and what has joined to those of a snapshot. Before `loading` has its name nothing has happened; from then
+    /// on it is carried out, now or by ``settle()``.
+    ///
+    /// - Parameter willLoad: called when all that is needed is there and whole, before anything happens to the phone.
+    /// - Throws: ``CommandFailure``, also where the phone could not be booted with it; the phone is as it was then.
+    func loadSnapshot(
+        _ name: String,
+        willLoad: () throws(CommandFailure) -> Void = {}
+    ) throws(CommandFailure) {
         try requireSnapshot(name)
+        let source = PhoneFolder(path: snapshot(name))
         let remedy = "remove it with 'wakebench phone snapshot remove \(name) -p \(self.name)'"
-        try bring(to: PhoneFolder(path: snapshot(name)), remedy: remedy)
+        do throws(CommandFailure) {
+            try source.copyState(to: staged, remedy: remedy)
+            try source.requireState(remedy: remedy)
+            if !source.hasRun { try Self.replace(PhoneFolder(path: staged).none, by: []) }
+            try willLoad()
+            try Self.move(staged, to: loading)
+        } catch {
+            try? Self.remove(staged)
+            throw error
+        }
+        try takeLoaded()
+        try? Self.remove(loading)
+    }
+
+    /// Asks whether a snapshot has a run, or says that it has none, and what had joined.
+    private func requireState(remedy: String) throws(CommandFailure) {
+        guard hasRun || Self.exists(none) else {
+            throw CommandFailure(
+                .wrongState,
+                in: RunFolder(of: run).journal,
+                "not there, and nothing says that the phone had no run",
+                hint: remedy
+            )
+        }
+        guard Self.exists(joinedFile) else {
+            throw CommandFailure(.wrongState, in: joinedFile, "removed since the snapshot was saved", hint: remedy)
+        }
     }
 
     func removeSnapshot(_ name: String) throws(CommandFailure) {
@@ -84,10 +127,22 @@ extension PhoneFolder {
 
     // MARK: The phone as a whole
 
-    /// Takes away the run and what has joined: the phone is as it was made.
+    /// Takes away the run and what has joined: the phone is as it was made. Nothing is written: a full disk does not matter.
     ///
-    /// - Throws: ``CommandFailure``; the phone is as it was then.
-    func erase() throws(CommandFailure) { try bring(to: nil, remedy: nil) }
+    /// - Throws: ``CommandFailure``; the phone is as it was then, or is erased by the next ``settle()``.
+    func erase() throws(CommandFailure) {
+        try Self.remove(staged)
+        if Self.exists(run) { try Self.move(run, to: erasing) }
+        try finishErasing()
+    }
+
+    /// Each step may have been done before.
+    private func finishErasing() throws(CommandFailure) {
+        try Self.remove(joinedFile)
+        // From now on it is only in the way of space.
+        if Self.exists(erasing) { try Self.move(erasing, to: staged) }
+        try? Self.remove(staged)
+    }
 
     /// Removes all of the phone. From the first moment on there is none of its name.
     func delete() throws(CommandFailure) {
@@ -123,40 +178,31 @@ extension PhoneFolder {
         }
     }
 
-    /// Copies the run and what has joined to a folder that is not there yet.
+    /// Copies the run and what has joined to a folder that is not there yet, and asks of the copy what a boot would.
     ///
-    /// - Parameter remedy: what to do where what has joined cannot be read; nil for the remedy of a phone.
+    /// - Parameter remedy: what to do where they are damaged; nil for the remedy of a phone.
     /// - Throws: ``CommandFailure``; the folder is not there then.
     func copyState(to other: String, remedy: String? = nil) throws(CommandFailure) {
+        let copy = PhoneFolder(path: other)
         do throws(CommandFailure) {
             try RunFolder.make(other, option: Self.option)
-            if Self.exists(run) { try Self.copy(run, to: other + "/run") }
-            try Self.replace(PhoneFolder(path: other).joinedFile, by: try joined(remedy: remedy) ?? [])
+            if hasRun { try Self.copy(run, to: copy.run) }
+            try Self.replace(copy.joinedFile, by: try joined(remedy: remedy) ?? [])
+            if hasRun { try requireWhole(copy, remedy: remedy) }
         } catch {
             try? Self.remove(other)
             throw error
         }
     }
 
-    /// Brings the run and what has joined to those of a snapshot, or to none. Before `loading` has its name nothing has happened;
-    /// from then on it is carried out, now or by ``settle()``.
-    private func bring(to source: PhoneFolder?, remedy: String?) throws(CommandFailure) {
-        let next = PhoneFolder(path: staged)
-        do throws(CommandFailure) {
-            if let source {
-                try source.copyState(to: staged, remedy: remedy)
-            } else {
-                try RunFolder.make(staged, option: Self.option)
-                try Self.replace(next.joinedFile, by: [])
-            }
-            if !Self.exists(next.run) { try Self.replace(staged + "/none", by: []) }
-            try Self.move(staged, to: loading)
-        } catch {
-            try? Self.remove(staged)
-            throw error
+    /// Asks whether a boot could go on with a copy of the run. What is wrong with the copy is wrong here.
+    private func requireWhole(_ copy: PhoneFolder, remedy: String?) throws(CommandFailure) {
+        do throws(CommandFailure) { try RunFolder(of: copy.run).requireWhole() } catch {
+            var failure = Daemon.failure(error, of: self, remedy: remedy)
+            failure.message = failure.message.replacing(copy.run, with: run)
+            if let place = failure.place { failure.place?.file = place.file.replacing(copy.run, with: run) }
+            throw failure
         }
-        try takeLoaded()
-        try? Self.remove(loading)
     }
 
     /// Each step may have been done before.
@@ -164,7 +210,7 @@ extension PhoneFolder {
         let next = PhoneFolder(path: loading)
         guard Self.exists(next.joinedFile) else { return }
         let hasRun = Self.exists(next.run)
-        if hasRun || Self.exists(loading + "/none"), Self.exists(run) { try Self.move(run, to: loading + "/old") }
+        if hasRun || Self.exists(next.none), Self.exists(run) { try Self.move(run, to: loading + "/old") }
         if hasRun { try Self.move(next.run, to: run) }
         // No file takes the place of a folder.
         if Self.exists(joinedFile) { try Self.move(joinedFile, to: loading + "/old-apps") }

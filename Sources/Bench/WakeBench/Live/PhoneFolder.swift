@@ -119,6 +119,15 @@ package struct PhoneFolder: Sendable {
         try Self.replace(settingsFile, by: writer.bytes + [0x0a])
     }
 
+    /// What to do where the run cannot be gone on with.
+    var wayBack: String {
+        let erase = "begin anew with 'wakebench phone erase \(name)'"
+        let kept = snapshotNames
+        guard let first = kept.first else { return erase }
+        let snapshot = kept.count == 1 ? first : "NAME"
+        return "\(erase), or go back with 'wakebench phone snapshot load \(snapshot) -p \(name)'"
+    }
+
     // MARK: Apps that joined
 
     /// The entries of apps that have joined, oldest first. One that was cut off as it was written was never taken in.
@@ -136,7 +145,7 @@ package struct PhoneFolder: Sendable {
     /// - Parameter remedy: what to do where it cannot be read; nil for the remedy of a phone.
     func joined(remedy: String?) throws(CommandFailure) -> [UInt8]? {
         do throws(CommandFailure) { return try Self.read(joinedFile) } catch {
-            let hint = remedy ?? Daemon.erasing(name)
+            let hint = remedy ?? wayBack
             throw CommandFailure(error.code, error.message, hint: hint, place: error.place)
         }
     }
