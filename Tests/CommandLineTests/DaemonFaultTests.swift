@@ -354,6 +354,47 @@ struct DaemonFaultTests {
         #expect(try states(bench) == ["one": "failed", "two": "booted"])
     }
 
+    @Test(
+        "On a full disk a phone is on or off as the answer says, and erasing one, which makes room, is no matter of space",
+        .enabled(if: SmallDisk.canMount, "needs the right to mount")
+    )
+    func fullDisk() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let disk = try SmallDisk(program.folder.appending(path: "disk").path, size: 400)
+        defer { disk.unmount() }
+        func run(_ words: String...) throws -> Program.Outcome {
+            try program.run(Program.path, words + ["--socket", "control"])
+        }
+        func states() throws -> [[String]] {
+            try run("phone", "list").output.split(separator: "\n").dropFirst()
+                .map { $0.split(separator: " ").prefix(2).map(String.init) }
+        }
+        #expect(try run("daemon", "start", "--state", "disk/s").code == 0)
+        defer { _ = try? run("daemon", "stop") }
+        for phone in ["off", "on"] {
+            #expect(try run("phone", "create", phone).code == 0)
+            #expect(try run("phone", "boot", phone).code == 0)
+        }
+        #expect(try run("phone", "shutdown", "off").code == 0)
+        disk.fill()
+        expectRefusal(try run("phone", "boot", "off"), code: 12, says: "no space left")
+        #expect(try states() == [["off", "shutdown"], ["on", "booted"]])
+        expectRefusal(
+            try run("phone", "shutdown", "on"),
+            code: 12,
+            says: "on/phone.json: no space left; on is off, and is on again when the daemon is started again; see to"
+        )
+        #expect(try states() == [["off", "shutdown"], ["on", "shutdown"]])
+        for phone in ["on", "off"] {
+            let erased = try run("phone", "erase", phone)
+            #expect(erased.code == 0, "\(erased.errors)")
+        }
+        #expect(try run("phone", "delete", "on").code == 0)
+        #expect(try run("phone", "boot", "off").code == 0)
+        #expect(try states() == [["off", "booted"]])
+    }
+
     // MARK: Files that go
 
     @Test(

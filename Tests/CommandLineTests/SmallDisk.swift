@@ -2,7 +2,7 @@ import ChildProcess
 import Foundation
 import Glibc
 
-/// A disk of 64 KiB in memory.
+/// A small disk in memory.
 struct SmallDisk {
     private let path: String
 
@@ -17,10 +17,12 @@ struct SmallDisk {
     }()
 
     /// Makes the folder, and mounts the disk there.
-    init(_ path: String) throws {
+    ///
+    /// - Parameter size: in KiB.
+    init(_ path: String, size: Int = 64) throws {
         self.path = path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        guard Self.call(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", path]) else {
+        guard Self.call(["mount", "-t", "tmpfs", "-o", "size=\(size)k", "tmpfs", path]) else {
             throw CocoaError(.fileWriteNoPermission)
         }
     }

@@ -117,8 +117,14 @@ extension Daemon {
         var known = try target(request)
         let isOn = phones[known.name] != nil
         if !isOn { try boot(known.name, known) }
-        (known.isBooted, known.hasBegun) = (true, true)
-        try folder(of: known.name).write(known)
+        if !known.isBooted || !known.hasBegun {
+            (known.isBooted, known.hasBegun) = (true, true)
+            do throws(CommandFailure) { try folder(of: known.name).write(known) } catch {
+                // It would be off again after the next start of the daemon, and is not on until then either.
+                if !isOn { _ = try? switchOff(known.name) }
+                throw error
+            }
+        }
         connection.answer(request.request) { writer in
             writer.key("already")
             writer.bool(isOn)
@@ -129,10 +135,19 @@ extension Daemon {
 
     func shutDown(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         var known = try target(request, isForDamaged: true)
-        known.isBooted = false
-        if known.damage == nil { try folder(of: known.name).write(known) }
+        var unwritten: CommandFailure?
+        if known.damage == nil, known.isBooted {
+            known.isBooted = false
+            do throws(CommandFailure) { try folder(of: known.name).write(known) } catch {
+                unwritten = error
+                unwritten?.message += "; \(known.name) is off, and is on again when the daemon is started again"
+            }
+        }
         failures[known.name] = nil
-        let wasOn = try switchOff(known.name)
+        // Whatever cannot be written: what a full disk leaves to be done needs a phone that is off.
+        let wasOn: Bool
+        do throws(CommandFailure) { wasOn = try switchOff(known.name) } catch { throw unwritten ?? error }
+        if let unwritten { throw unwritten }
         connection.answer(request.request) { writer in
             writer.key("already")
             writer.bool(!wasOn)
@@ -156,8 +171,10 @@ extension Daemon {
         try needShutDown(known, for: "erase it")
         let folder = folder(of: known.name)
         try folder.settle()
-        try forgetRun(of: known)
+        // On a full disk there is room once the run is gone.
+        let isForgotten = (try? forgetRun(of: known)) != nil
         try folder.erase()
+        if !isForgotten { try forgetRun(of: known) }
         failures[known.name] = nil
         try answer(request, with: known.name, connection)
     }
