@@ -45,7 +45,7 @@ struct StreamTests {
     func brokenOutput(redirection: String) throws {
         try inFolder { program in
             try program.write("small.yaml", Scenarios.small)
-            for command in ["rules", "--version", "run small.yaml --out out", "report out -f csv -O -"] {
+            for command in ["rules", "--version", "run small.yaml --out out", "report out -f csv -O -", "log out"] {
                 let outcome = try shell(program, "exec $W \(command) \(redirection)")
                 #expect(outcome.code == 12, "\(command): \(outcome.errors)")
                 #expect(outcome.complaints.count == 1, "\(outcome.errors)")

@@ -125,7 +125,8 @@ enum LogCommand {
             guard failure == nil else { return false }
             defer { bytes.removeAll(keepingCapacity: true) }
             do { try FileHandle.standardOutput.write(contentsOf: bytes) } catch {
-                failure = CommandFailure(.internal, "stdout: cannot be written; send it where there is room")
+                let found = "standard output: cannot be written"
+                failure = CommandFailure(.environment, found, hint: "send it where there is room")
             }
             return failure == nil
         }
