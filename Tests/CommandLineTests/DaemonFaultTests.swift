@@ -527,6 +527,31 @@ struct DaemonFaultTests {
         )
     }
 
+    @Test(
+        "A daemon whose lock was removed or replaced takes no phone in hand: another daemon may serve them",
+        arguments: ["removed", "replaced"]
+    )
+    func lostLock(_ what: String) throws {
+        let bench = try ServedBench()
+        try bench.makePhone("one", "--clock", "virtual")
+        #expect(try bench("phone", "shutdown", "one").code == 0)
+        try FileManager.default.removeItem(at: bench.program.folder.appending(path: "state/daemon.lock"))
+        if what == "replaced" { try bench.program.write("state/daemon.lock", "1\n") }
+        for words in [
+            ["boot", "one"], ["erase", "one"], ["snapshot", "save", "base", "-p", "one"], ["clone", "one", "two"],
+            ["create", "two"], ["delete", "one"],
+        ] {
+            expectRefusal(
+                try bench.run(["phone"] + words),
+                code: 12,
+                says: "state/daemon.lock: removed or replaced since it is served; stop the daemon, and start it again"
+            )
+        }
+        #expect(contents(bench, "state/phones") == ["one"])
+        try bench.stopAndServeAgain()
+        #expect(try bench("phone", "boot", "one").code == 0)
+    }
+
     // MARK: The socket
 
     @Test(

@@ -11,6 +11,7 @@ import WakePorts
 @safe
 struct JournalLock: ~Copyable {
     private let descriptor: Int32
+    private let path: String
 
     /// - Throws: ``JournalError``: of the kind `inUse` where another process, or another journal in this one, has it; with pid 0
     ///   where it is not known which.
@@ -18,7 +19,7 @@ struct JournalLock: ~Copyable {
         let lockPath = path + ".lock"
         let opened = unsafe open(lockPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard opened >= 0 else {
-            throw JournalError(.system("cannot open \(lockPath): \(Self.words(errno))"), path: path)
+            throw JournalError(.system("open: \(Self.words(errno))"), path: lockPath)
         }
         // One that is there may be of an earlier version, which let others open it.
         _ = fchmod(opened, 0o600)
@@ -26,7 +27,7 @@ struct JournalLock: ~Copyable {
             close(opened)
             throw JournalError(.inUse(pid: holder), path: path)
         }
-        descriptor = opened
+        (descriptor, self.path) = (opened, lockPath)
         let text = Array("\(getpid())\n".utf8)
         // The number only makes a message better: a disk without space for it does not matter.
         _ = ftruncate(opened, 0)
@@ -35,6 +36,13 @@ struct JournalLock: ~Copyable {
 
     deinit {
         close(descriptor)
+    }
+
+    /// Whether the file has its name still: who finds none there, or another, is not kept away.
+    var isInPlace: Bool {
+        var (own, found) = (stat(), stat())
+        guard unsafe fstat(descriptor, &own) == 0, unsafe lstat(path, &found) == 0 else { return false }
+        return own.st_dev == found.st_dev && own.st_ino == found.st_ino
     }
 
     /// Takes both locks; the process that has them already, 0 for one that is not known; nil when they were free.
@@ -85,6 +93,9 @@ package final class FolderLock {
         lock = try JournalLock(journal: path)
         if unsafe access(path, F_OK) == 0 { throw JournalError(.exists, path: path) }
     }
+
+    /// Whether the lock's file was neither removed nor replaced: otherwise a second process may have the folder, too.
+    package var isInPlace: Bool { lock.isInPlace }
 }
 
 extension FolderLock {

@@ -107,7 +107,12 @@ extension Daemon {
     func delete(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let known = try target(request, isForDamaged: true)
         // That it is shut down cannot be written into what is damaged.
-        if known.damage == nil { try needShutDown(known, for: "delete it") } else { _ = try? switchOff(known.name) }
+        if known.damage == nil {
+            try needShutDown(known, for: "delete it")
+            try requireState()
+        } else {
+            _ = try? switchOff(known.name)
+        }
         try folder(of: known.name).delete()
         failures[known.name] = nil
         connection.answer(request.request)
@@ -116,7 +121,10 @@ extension Daemon {
     func boot(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         var known = try target(request)
         let isOn = phones[known.name] != nil
-        if !isOn { try boot(known.name, known) }
+        if !isOn {
+            try requireState()
+            try boot(known.name, known)
+        }
         if !known.isBooted || !known.hasBegun {
             (known.isBooted, known.hasBegun) = (true, true)
             do throws(CommandFailure) { try folder(of: known.name).write(known) } catch {
@@ -169,6 +177,7 @@ extension Daemon {
     func erase(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let known = try target(request)
         try needShutDown(known, for: "erase it")
+        try requireState()
         let folder = folder(of: known.name)
         try folder.settle()
         // On a full disk there is room once the run is gone.
@@ -195,9 +204,9 @@ extension Daemon {
         }
         try needShutDown(known, for: "clone it")
         let (from, to) = (folder(of: known.name), folder(of: name))
+        try requireState()
         try from.settle()
         try requireRun(of: known)
-        try requireState()
         try to.make { (unnamed) throws(CommandFailure) in
             try from.copyState(to: unnamed.path)
             var copy = known
@@ -219,6 +228,7 @@ extension Daemon {
 
     func snapshot(_ request: ControlRequest, _ connection: any Client) throws(CommandFailure) {
         let known = try target(request)
+        try requireState()
         let folder = folder(of: known.name)
         try folder.settle()
         let action = try request.text("action")

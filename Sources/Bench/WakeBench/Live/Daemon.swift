@@ -271,15 +271,14 @@ package final class Daemon {
 
     func folder(of phone: String) -> PhoneFolder { PhoneFolder(path: settings.state + "/phones/" + phone) }
 
-    /// - Throws: ``CommandFailure`` with exit code 12 where the folder of the phones was removed or replaced: another daemon may
-    ///   serve what is there now.
+    /// - Throws: ``CommandFailure`` with exit code 12 where the folder of the phones, or its lock, was removed or replaced:
+    ///   another daemon may serve what is there now.
     func requireState() throws(CommandFailure) {
-        guard FileIdentity(of: stateFolder.number) != FileIdentity(at: settings.state, followsLinks: true) else {
-            return
-        }
+        let isSame = FileIdentity(of: stateFolder.number) == FileIdentity(at: settings.state, followsLinks: true)
+        if isSame, lock.isInPlace { return }
         throw CommandFailure(
             .environment,
-            in: settings.state,
+            in: isSame ? settings.state + "/daemon.lock" : settings.state,
             "removed or replaced since it is served",
             hint: "stop the daemon, and start it again"
         )
