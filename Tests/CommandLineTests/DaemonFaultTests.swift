@@ -336,6 +336,53 @@ struct DaemonFaultTests {
         }
     }
 
+    @Test("What lies among the phones and is none is not booted, deleted or made another of")
+    func noPhone() throws {
+        let bench = try ServedBench()
+        try bench.program.write("state/phones/stray", "mine")
+        for verb in ["boot", "delete"] {
+            expectRefusal(try bench("phone", verb, "stray"), code: 3, says: "no phone 'stray'; make one with")
+        }
+        expectRefusal(
+            try bench("phone", "create", "stray"),
+            code: 4,
+            says: "phones/stray: there already, and no folder of a phone; move it away, or give another name"
+        )
+        #expect(try bench.program.read("state/phones/stray") == "mine")
+    }
+
+    @Test("A file in the place of a phone's snapshots is told by every verb about them, with the remedy")
+    func fileOfSnapshots() throws {
+        let bench = try ServedBench()
+        #expect(try bench("phone", "create", "one").code == 0)
+        try bench.program.write("state/phones/one/snapshots", "x")
+        for words in [["list"], ["save", "base"], ["load", "base"], ["remove", "base"]] {
+            expectRefusal(
+                try bench.run(["phone", "snapshot"] + words + ["-p", "one"]),
+                code: 12,
+                says: "phones/one/snapshots: not a folder; remove it, and save snapshots anew"
+            )
+        }
+    }
+
+    @Test("A phone whose own scenario cannot be read says what to do")
+    func pipeOfScenario() throws {
+        let bench = try ServedBench()
+        #expect(try bench("phone", "create", "one").code == 0)
+        let path = bench.program.folder.appending(path: "state/phones/one/phone.yaml").path
+        try FileManager.default.removeItem(atPath: path)
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+        for words in [["boot", "one"], ["clone", "one", "two"]] {
+            expectRefusal(
+                try bench.run(["phone"] + words),
+                code: 11,
+                says: "phones/one/phone.yaml: a pipe; put a scenario in its place, or remove the phone with "
+                    + "'wakebench phone delete one'"
+            )
+        }
+        #expect(contents(bench, "state/phones") == ["one"])
+    }
+
     @Test("A pipe in the place of what a phone writes stops this phone, and keeps no other waiting")
     func pipe() throws {
         let bench = try ServedBench()
@@ -343,7 +390,12 @@ struct DaemonFaultTests {
         let answers = bench.program.folder.appending(path: "state/phones/one/run/answers.ndjson").path
         #expect(unsafe mkfifo(answers, 0o600) == 0)
         // What becomes of it cannot be written down.
-        _ = try bench("app", "launch", "heart", "-p", "one", "--id", "first")
+        expectRefusal(
+            try bench("app", "launch", "heart", "-p", "one", "--id", "first"),
+            code: 12,
+            says: "one: accepted as command 1, and then the phone failed: ",
+            "one/run/answers.ndjson: a pipe, a socket or a device, and no file; begin anew with"
+        )
         expectRefusal(
             try bench("app", "home", "heart", "-p", "one"),
             code: 12,
@@ -722,7 +774,22 @@ struct DaemonFaultTests {
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
         #expect(unsafe mkfifo(state + "/daemon.log", 0o600) == 0)
         let refused = try program.run("daemon", "start", "--state", "s", "--socket", "s/c")
-        expectRefusal(refused, code: 12, says: "s/daemon.log: open: ", "give another file with --log")
+        expectRefusal(
+            refused,
+            code: 12,
+            says: "s/daemon.log: open: ",
+            "; remove it, or give another folder with --state"
+        )
+    }
+
+    @Test("A folder in the place of the daemon's lock is named by its path")
+    func folderOfLock() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let lock = program.folder.appending(path: "s/daemon.lock").path
+        try FileManager.default.createDirectory(atPath: lock, withIntermediateDirectories: true)
+        let refused = try program.run("daemon", "start", "--state", "s", "--socket", "s/c")
+        expectRefusal(refused, code: 12, says: "wakebench: /", "/s/daemon.lock: open: Is a directory; check the folder")
     }
 
     @Test(

@@ -78,6 +78,19 @@ struct ServeTests {
         #expect(bench.verdicts(answer).count == 1)
     }
 
+    @Test("A question about an app of a phone that has none says so")
+    func noApp() throws {
+        let bench = try ServedBench()
+        #expect(try bench("phone", "create", "one").code == 0)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        let run = "state/phones/one/run"
+        for words in [
+            ["why", "x", "--run", run], ["can-wake", "x", "any", "--run", run], ["log", run, "--app", "x"],
+        ] {
+            expectRefusal(try bench.run(words), code: 3, says: "no app x in \(run); the run has no app at all")
+        }
+    }
+
     @Test("A phone goes on from where it was shut down, and is as it was made once it is erased")
     func erased() throws {
         let bench = try ServedBench()

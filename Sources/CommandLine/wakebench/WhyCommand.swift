@@ -72,10 +72,11 @@ enum WhyCommand {
     static func app(_ word: String, in log: RunLog, _ folder: String) throws(CommandFailure) -> String {
         if let app = log.app(word) { return app }
         let near = Suggestion.nearest(to: word, among: log.apps + log.roster.map(\.name))
+        let known = log.apps.isEmpty ? "no app at all" : log.apps.joined(separator: ", ")
         throw CommandFailure(
             .notFound,
             "no app \(word) in \(folder)",
-            hint: near.map { "did you mean \($0)?" } ?? "the run has \(log.apps.joined(separator: ", "))"
+            hint: near.map { "did you mean \($0)?" } ?? "the run has \(known)"
         )
     }
 

@@ -23,7 +23,11 @@ extension Daemon {
         switch acceptance {
         case .accepted(let command):
             phone.finish(begins, until: waits ? { $0.isQuiet } : { _ in true }, within: time) {
-                [weak connection, unowned phone] meanwhile, isSettled in
+                [weak connection, unowned phone, unowned self] meanwhile, isSettled in
+                if let failure = end(of: phone, "accepted as command \(command), and then the phone") {
+                    connection?.refuse(number, failure)
+                    return
+                }
                 // The instant that a repeated command is answered with, too.
                 let at = phone.endOfAnswer(to: id) ?? LogTime.text(phone.tellTime())
                 var answer = GivenAnswer(command: command, at: at)
@@ -34,8 +38,12 @@ extension Daemon {
             }
         case .repeated:
             phone.finish(begins, until: waits ? { $0.isAnswered(id) } : { _ in true }, within: time) {
-                [weak connection, unowned phone] _, _ in
+                [weak connection, unowned phone, unowned self] _, _ in
                 guard let connection else { return }
+                if let failure = end(of: phone, "accepted before, and now the phone") {
+                    connection.refuse(number, failure)
+                    return
+                }
                 do throws(CommandFailure) {
                     var answer = try phone.answer(to: id)
                     // As of the first, where nobody waits.
@@ -50,6 +58,18 @@ extension Daemon {
 
     private static func isCommand(_ keys: [String]) -> Bool {
         keys.count == 1 || [["advance", "by"], ["advance", "to"]].contains(keys)
+    }
+
+    /// Why nothing more comes of what was asked of a phone: it has failed meanwhile, or was shut down; nil while it is on.
+    ///
+    /// - Parameter before: what had become of that, up to the phone.
+    private func end(of phone: LivePhone, _ before: String) -> CommandFailure? {
+        guard phones[phone.name] !== phone else { return nil }
+        guard let failure = failures[phone.name] else {
+            return CommandFailure(.wrongState, "\(phone.name): \(before) was shut down", hint: "boot it again")
+        }
+        let message = "\(phone.name): \(before) failed: \(failure.message)"
+        return CommandFailure(failure.code, message, hint: failure.hint, place: failure.place)
     }
 
     /// Answers a command; one that was accepted before as it was answered then.
@@ -99,8 +119,12 @@ extension Daemon {
         }
         let number = request.request
         phone.finish(phone.listen(), until: until, within: limit) {
-            [weak connection, unowned phone] meanwhile, cameAbout in
+            [weak connection, unowned phone, unowned self] meanwhile, cameAbout in
             guard cameAbout else {
+                if let failure = end(of: phone, "waited for \(what), and then the phone") {
+                    connection?.refuse(number, failure)
+                    return
+                }
                 let failure = CommandFailure(.timeout, "\(phone.name): waited \(Double(limit) / 1e9) s for \(what)")
                 connection?.refuse(number, failure)
                 return

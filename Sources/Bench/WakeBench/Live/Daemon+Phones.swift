@@ -213,15 +213,15 @@ extension Daemon {
             (copy.name, copy.udid, copy.isBooted) = (name, FolderTree.newUUID(), false)
             if known.scenario == from.ownScenario {
                 copy.scenario = to.ownScenario
-                try PhoneFolder.replace(unnamed.ownScenario, by: try bytes(of: known.scenario))
+                let bytes: [UInt8]
+                do throws(FileError) { bytes = try InputFile.read(known.scenario) } catch {
+                    throw from.failure(ofScenario: error)
+                }
+                try PhoneFolder.replace(unnamed.ownScenario, by: bytes)
             }
             try unnamed.write(copy)
         }
         try answer(request, with: name, connection)
-    }
-
-    private func bytes(of path: String) throws(CommandFailure) -> [UInt8] {
-        do throws(FileError) { return try InputFile.read(path) } catch { throw CommandFailure(.invalidFile, error) }
     }
 
     // MARK: Snapshots
@@ -230,6 +230,7 @@ extension Daemon {
         let known = try target(request)
         try requireState()
         let folder = folder(of: known.name)
+        try folder.requireSnapshots()
         try folder.settle()
         let action = try request.text("action")
         if action != "list" {

@@ -60,7 +60,7 @@ final class LivePhone: BenchObserver {
         do throws(FileError) {
             live = try LiveScenario(file: played.scenario, files: played.files, joined: joined)
         } catch {
-            throw CommandFailure(.invalidFile, error)
+            throw folder.failure(ofScenario: error)
         }
         run = try Run(options, playing: played, live: live)
         writer = DecisionRecords(header: run.header, profile: run.profile, names: run.names.text)

@@ -48,6 +48,12 @@ extension PhoneFolder {
 
     // MARK: Snapshots
 
+    /// - Throws: ``CommandFailure`` with exit code 12 where something else is in the place of the folder of snapshots.
+    func requireSnapshots() throws(CommandFailure) {
+        guard Self.exists(snapshots), !Self.isFolder(snapshots) else { return }
+        throw CommandFailure(.environment, in: snapshots, "not a folder", hint: "remove it, and save snapshots anew")
+    }
+
     /// In the order of their names.
     var snapshotNames: [String] { FolderTree.names(in: snapshots).filter(Self.isSnapshotName) }
 
@@ -157,6 +163,14 @@ extension PhoneFolder {
     ///
     /// - Parameter body: makes it in a folder of another name.
     func make(_ body: (_ unnamed: PhoneFolder) throws(CommandFailure) -> Void) throws(CommandFailure) {
+        guard !Self.exists(path) || Self.isFolder(path) else {
+            throw CommandFailure(
+                .wrongState,
+                in: path,
+                "there already, and no folder of a phone",
+                hint: "move it away, or give another name"
+            )
+        }
         let unnamed = PhoneFolder(path: "\(path.dropLast(name.count)).\(name)\(Self.newSuffix)")
         try Self.remove(unnamed.path)
         do throws(CommandFailure) {

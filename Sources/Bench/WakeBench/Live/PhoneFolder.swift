@@ -1,5 +1,6 @@
 import Glibc
 import WakeBundles
+import WakeDevices
 import WakeJSON
 import WakeReports
 import WakeSystem
@@ -67,10 +68,12 @@ package struct PhoneFolder: Sendable {
         [RunFolder(of: run).journal, loading, snapshots].contains(where: Self.exists)
     }
 
-    /// Nil when the folder is none of a phone.
+    /// Nil when it is no folder, or none of a phone.
     ///
     /// - Throws: ``CommandFailure`` where it is a phone's, and does not say what is in it.
     func readSettings() throws(CommandFailure) -> Settings? {
+        // What is not in the list of phones is not deleted as one.
+        guard Self.isFolder(path) else { return nil }
         let remedy = "remove it with 'wakebench phone delete \(name)', and make it anew"
         let found: [UInt8]?
         do throws(CommandFailure) { found = try Self.read(settingsFile) } catch {
@@ -128,6 +131,15 @@ package struct PhoneFolder: Sendable {
         return "\(erase), or go back with 'wakebench phone snapshot load \(snapshot) -p \(name)'"
     }
 
+    /// What is wrong with the scenario; where the phone's own cannot be read, with what to do about that.
+    func failure(ofScenario error: FileError) -> CommandFailure {
+        var failure = CommandFailure(.invalidFile, error)
+        if error.file == ownScenario, error.line == 0 {
+            failure.hint = "put a scenario in its place, or remove the phone with 'wakebench phone delete \(name)'"
+        }
+        return failure
+    }
+
     // MARK: Apps that joined
 
     /// The entries of apps that have joined, oldest first. One that was cut off as it was written was never taken in.
@@ -164,6 +176,12 @@ package struct PhoneFolder: Sendable {
 
     /// Whether something is at a path; a link counts, also where its target is missing.
     static func exists(_ path: String) -> Bool { FileIdentity(at: path) != nil }
+
+    /// Whether a folder, or a link to one, is at a path.
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
 
     static func remove(_ path: String) throws(CommandFailure) {
         do throws(FolderTree.Failure) { try FolderTree.remove(path) } catch {

@@ -117,7 +117,7 @@ enum ServeCommand {
         if let word = arguments.rest.first { throw CommandFailure(.usage, "'\(word)' is one word too many") }
         let state = Paths.absolute(arguments.value("--state") ?? Daemon.usualState())
         let socket = Paths.absolute(arguments.value("--socket") ?? Daemon.usualSocket(state: state))
-        let log = arguments.value("--log").map { ServeLog(Paths.absolute($0)) }
+        let log = arguments.value("--log").map { ServeLog(Paths.absolute($0), of: state) }
         let settings = Daemon.Settings(
             state: state,
             socket: socket,
@@ -178,13 +178,15 @@ enum ServeCommand {
 /// The file to which `serve --log` adds what it says.
 private final class ServeLog {
     private let path: String
+    /// The folder of the phones.
+    private let state: String
     /// Negative before it is open.
     private var descriptor: Int32 = -1
     /// Whether what goes to stderr is added, too.
     private(set) var hasErrors = false
 
-    init(_ path: String) {
-        self.path = path
+    init(_ path: String, of state: String) {
+        (self.path, self.state) = (path, state)
     }
 
     deinit {
@@ -198,7 +200,10 @@ private final class ServeLog {
             let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
             descriptor = try Descriptor.open(path, flags, mode: 0o600).release()
         } catch {
-            throw CommandFailure(.environment, error.description, hint: "give another file with --log")
+            // That of 'daemon start', which has no option for it.
+            let isUsual = path == state + "/daemon.log"
+            let hint = isUsual ? "remove it, or give another folder with --state" : "give another file with --log"
+            throw CommandFailure(.environment, error.description, hint: hint)
         }
     }
 
