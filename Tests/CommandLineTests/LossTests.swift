@@ -198,6 +198,32 @@ struct LossTests {
         }
     }
 
+    @Test("BTC-8: what Bluetooth took after the process had ended only a launch by hand brings back")
+    func radioAfterEnd() throws {
+        let steps = """
+              - {at: 210s, terminate: pulse, cause: memory}
+              - {at: 4m, bluetooth: off}
+              - {at: 6m, bluetooth: on}
+              - {at: 1h, notify: belt, characteristic: 2A37, value: "0053"}
+
+            """
+        try run(Self.day(restores: true, then: steps)) { program, run in
+            #expect(run.code == 0, "\(run.errors)")
+            let gone = "gone when Bluetooth went off after the app had ended"
+            let unheard = "nobody is subscribed (pulse lost its connection to belt, at T+00:04:00: \(gone), BTC-8)"
+            #expect(run.output.contains("notify belt 2A37 0053: \(unheard)"), "\(run.output)")
+            let why = try program.run("why", "pulse", "--run", "out").output
+            let lost = "its connection to belt with its subscription to belt/2A37, at T+00:04:00: \(gone)   [BTC-8, "
+            #expect(why.contains("\n  lost     \(lost)"), "\(why)")
+            #expect(why.contains("\n  try      Launch the app once by hand: "), "\(why)")
+            #expect(!why.contains("centralManagerDidUpdateState"), "\(why)")
+            let answer = try program.run("can-wake", "pulse", "characteristic-notified", "--run", "out")
+            #expect(answer.code == 7)
+            let first = "no: characteristic-notified belt/2A37: drop, NotRelaunchedAfterExit\n"
+            #expect(answer.output.contains(first), "\(answer.output)")
+        }
+    }
+
     @Test(
         "XFER-2, XFER-5: can-wake of a session is about its next transfer, which a force quit takes",
         arguments: [true, false]

@@ -231,7 +231,7 @@ struct StepNoteTests {
             (["uninstall: heart"], "gone with the app, which was uninstalled, SYS-2"),
             (
                 ["terminate: heart, cause: memory", "bluetooth: off", "bluetooth: on"],
-                "gone when Bluetooth went off, BTC-10"
+                "gone when Bluetooth went off after the app had ended, BTC-8"
             ),
             (["terminate: heart, cause: memory", "force-quit: heart"], "gone with the force quit, LAUNCH-2"),
         ]

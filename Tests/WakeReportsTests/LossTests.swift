@@ -163,7 +163,7 @@ struct LossTests {
         let takers: [Deed] = [
             .lostWithoutRestoreIdentifier, .lostUnpreserved, .lostToForceQuit, .lostToReboot, .lostToRadio,
             .lostToUninstall, .lostWithProcess, .lostWithLink, .lostWithService, .lostWithDetachment, .lostInBackground,
-            .unregistered,
+            .unregistered, .lostToRadioAfterEnd,
         ]
         for taker in takers {
             let text = try why(lost: lost(.connection, belt, to: taker)).explanation()
@@ -262,6 +262,27 @@ struct LossTests {
         let other = try self.why(lost: lost(.connection, "other", to: .lostToReboot)).answer([try nobody()])
         #expect(other.contains("\n  because  NoRegistration   no app had registered   [LAUNCH-6, "), "\(other)")
         #expect(other.contains("\n  lost     its connection to other, at "), "\(other)")
+    }
+
+    @Test("BTC-8: what Bluetooth took from an app without a process only a launch by hand brings back")
+    func radioAfterEnd() throws {
+        let why = try why(lost: lost(.connection, belt, to: .lostToRadioAfterEnd, at: second(7)))
+        let gone = "gone when Bluetooth went off after the app had ended"
+        let text = why.explanation()
+        #expect(text.contains("\n  lost     its connection to \(belt), at T+00:00:07: \(gone)   [BTC-8, "), "\(text)")
+        #expect(text.contains("\n  try      Launch the app once by hand: "), "\(text)")
+        #expect(!text.contains("centralManagerDidUpdateState"), "\(text)")
+        #expect(why.words(try nobody()) == "NotRelaunchedAfterExit [BTC-8]")
+        #expect(why.isKnown(.reason(.notRelaunchedAfterExit)))
+    }
+
+    @Test("BTC-8: where Control Centre kept the request for the link, a subscription is for the app to make again")
+    func radioKeptRequest() throws {
+        let kept = RegistrationEntry.Kept(via: "pending-connect", subject: belt, since: second(6))
+        let entry = lost(.subscription, "\(belt)/2A37", to: .lostToRadioAfterEnd, at: second(7))
+        let text = try why(kept: [kept], lost: entry).explanation()
+        #expect(text.contains("\n  try      Subscribe again each time the peripheral is connected\n"), "\(text)")
+        #expect(!text.contains("by hand"), "\(text)")
     }
 
     @Test("BTC-8: what an app published it is to publish again, and not to connect")

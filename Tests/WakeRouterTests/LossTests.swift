@@ -154,6 +154,14 @@ struct LossTests {
         #expect(phone.losses == [Loss(app, .connection, of: Phone.belt, .lostToRadio)])
     }
 
+    @Test("BTC-8: of an app without a process Bluetooth takes what the system kept, and nobody is told to ask again")
+    func radioOffAfterEnd() {
+        var phone = Phone()
+        let app = phone.terminatedSubscriber()
+        phone.happen(.bluetoothPoweredOff)
+        #expect(phone.losses == [Loss(app, .connection, of: Phone.belt, .lostToRadioAfterEnd)])
+    }
+
     @Test("SYS-2: an app that is uninstalled takes all with it, once", arguments: [true, false])
     func uninstalled(isKept: Bool) {
         var phone = Phone()

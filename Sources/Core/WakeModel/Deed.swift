@@ -245,6 +245,8 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case barredWithoutProcess
     /// Word about memory changed nothing, as no app runs (MEM-1).
     case foundNoAppRunning
+    /// What the system kept of an app without a process went when Bluetooth went off (BTC-8).
+    case lostToRadioAfterEnd
 
     /// Whether it says what became of something that the user, the phone or the system did: its event is that act.
     package var tellsOfAct: Bool {

@@ -106,7 +106,9 @@ extension Router {
                 }
                 areas.bluetooth.apps[app].managers[slot].peripherals = kept
             }
-            tellLost(held[Int(app.number)], of: app, to: .lostToRadio)
+            // Only a process is told that Bluetooth is off, and can ask again.
+            let taker: Deed = apps[app].hasProcess ? .lostToRadio : .lostToRadioAfterEnd
+            tellLost(held[Int(app.number)], of: app, to: taker)
         }
     }
 
