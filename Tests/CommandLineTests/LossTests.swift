@@ -198,6 +198,55 @@ struct LossTests {
         }
     }
 
+    @Test("LAUNCH-3, BTC-8: why and can-wake agree on what lifts a force quit's bar", arguments: ["ios17", "ios26"])
+    func lifted(profile: String) throws {
+        let region = "{identifier: home, latitude: 48.1, longitude: 11.5, radius: 150m}"
+        let scenario = """
+            scenario: swiped
+            profile: \(profile)
+            devices: [{file: belt.yaml, name: belt}]
+            apps:
+              - scripted: com.example.place
+                name: place
+                modes: [location]
+                location: {regions: [\(region)]}
+              - scripted: com.example.pulse
+                name: pulse
+                modes: [bluetooth-central]
+                restore-identifier: central
+                accessory-setup: true
+                uses: [{device: belt, characteristic: 2A37}]
+            steps:
+              - {at: 0, set-up: pulse, device: belt}
+              - {at: 1s, launch: [place, pulse]}
+              - {at: 2s, home: pulse}
+              - {at: 10s, enter: home}
+              - {at: 20s, exit: home}
+              - {at: 1m, disconnect: belt}
+              - {at: 2m, out-of-range: belt}
+              - {at: 3m, force-quit: [place, pulse]}
+            until: 5m
+
+            """
+        let isNew = profile == "ios26"
+        try run(scenario, device: Self.sensor) { program, run in
+            #expect(run.code == 0, "\(run.errors)")
+            for (app, kind, rule, lifts) in [
+                ("place", "region-entered", "LAUNCH-3", !isNew), ("pulse", "peripheral-connected", "BTC-8", isNew),
+            ] {
+                let why = try program.run("why", app, "--run", "out").output
+                let but = lifts ? ", but for what lifts it below" : ""
+                let clears = "only a user launch or a reboot clears this\(but)   [LAUNCH-2, "
+                #expect(why.contains("\n  because  ForceQuit   \(clears)"), "\(why)")
+                #expect(why.contains(", which lifts the bar of the force quit   [\(rule), ") == lifts, "\(why)")
+                let answer = try program.run("can-wake", app, kind, "--run", "out")
+                #expect(answer.code == (lifts ? 0 : 7), "\(answer.output)")
+                #expect(answer.output.hasPrefix(lifts ? "yes: \(kind) " : "no: \(kind) "), "\(answer.output)")
+                #expect(try program.run("why", app, rule, "--run", "out").code == (lifts ? 0 : 3))
+            }
+        }
+    }
+
     @Test("BTC-8: what Bluetooth took after the process had ended only a launch by hand brings back")
     func radioAfterEnd() throws {
         let steps = """

@@ -211,6 +211,52 @@ struct SilenceTests {
         }
     }
 
+    @Test(
+        "LAUNCH-3, PUSH-6, BTC-8: of an app that was force-quit, what wakes it all the same says so, with the rule",
+        arguments: [
+            (Registration.region, "home", "ios17", Reason.relaunchedAfterForceQuit),
+            (.beaconRegion, "desk", "ios17", .relaunchedAfterForceQuit),
+            (.significantChange, "", "ios8", .relaunchedAfterForceQuit),
+            (.visits, "", "ios17", .relaunchedAfterForceQuit),
+            (.pushKit, "com.acme.heart", "ios26", .calledByPush),
+            (.pendingConnect, "belt", "ios26", .relaunchedForAccessory),
+        ] as [(Registration, String, String, Reason)]
+    )
+    func lifted(via: Registration, subject: String, profile: String, reason: Reason) throws {
+        let kept = RegistrationEntry.Kept(via: via.word, subject: subject, since: second(1))
+        var log = try forceQuit { try $0.append(RegistrationEntry(app: app, at: second(6), kept: [kept])) }
+        log.header.profile = profile
+        let why = Why(log, app: app)
+        let text = why.explanation()
+        let clears = "only a user launch or a reboot clears this, but for what lifts it below   [LAUNCH-2, documented]"
+        #expect(text.contains("\n  because  ForceQuit   \(clears)\n"), "\(text)")
+        let rule = Why.ruleText(reason.rule)
+        let waits = "(\(via.word) since T+00:00:01), which lifts the bar of the force quit   \(rule)"
+        #expect(text.contains("\n  waits    for ") && text.hasSuffix(waits), "\(text)")
+        #expect(why.page().waits.map(\.liftedBy) == [reason.rule.text])
+        #expect(why.isKnown(.reason(reason)))
+        #expect(why.isKnown(.rule(reason.rule)))
+    }
+
+    @Test(
+        "LAUNCH-2: of an app that was force-quit, what does not wake it lifts nothing",
+        arguments: [(.region, "ios26"), (.pendingConnect, "ios17"), (.remoteNotifications, "ios17")]
+            as [(Registration, String)]
+    )
+    func notLifted(via: Registration, profile: String) throws {
+        let kept = RegistrationEntry.Kept(via: via.word, subject: "home", since: second(1))
+        var log = try forceQuit { try $0.append(RegistrationEntry(app: app, at: second(6), kept: [kept])) }
+        log.header.profile = profile
+        let why = Why(log, app: app)
+        let text = why.explanation()
+        #expect(
+            text.contains("  because  ForceQuit   only a user launch or a reboot clears this   [LAUNCH-2, "),
+            "\(text)"
+        )
+        #expect(text.hasSuffix("\n  waits    for home (\(via.word) since T+00:00:01)"), "\(text)")
+        #expect(why.page().waits.map(\.liftedBy) == [nil])
+    }
+
     @Test("LAUNCH-4: a reboot after a force quit has lifted its bar, and only that is said")
     func rebootLifts() throws {
         let log = try forceQuit { try $0.append(happened(2, "reboot", at: second(20))) }

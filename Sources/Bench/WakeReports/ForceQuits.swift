@@ -29,6 +29,20 @@ extension RunLog {
         )
     }
 
+    /// What is said of an event that a registration is for where the app was force-quit and its events wake it all the same; nil
+    /// where they do not.
+    func lifting(_ via: Registration) -> Reason? {
+        switch via {
+        case .significantChange, .visits, .region, .beaconRegion:
+            isOn("locationLiftsForceQuit", \.areas.location.liftsForceQuit) ? .relaunchedAfterForceQuit : nil
+        case .pushKit: .calledByPush
+        case .pendingConnect, .connection:
+            // A force quit leaves only those of accessories that were set up.
+            isOn("accessorySetupRelaunches", \.areas.bluetooth.accessorySetupRelaunches) ? .relaunchedForAccessory : nil
+        default: nil
+        }
+    }
+
     /// Whether a reboot lifts the bar of a force quit (LAUNCH-4).
     var rebootLiftsForceQuit: Bool { isOn("rebootLiftsForceQuit", \.rebootLiftsForceQuit) }
 

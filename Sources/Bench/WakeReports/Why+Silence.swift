@@ -57,8 +57,12 @@ extension Why {
     /// quit, or what lifted it, and how and for what the app was ended.
     func isKnown(_ question: Question) -> Bool {
         switch question {
-        case .reason(let reason): losses.contains { $0.reason == reason } || reason == .forceQuit && bar == .launch2
-        case .rule(let rule): losses.contains { $0.rule == rule } || bar == rule || costing?.deed.rule == rule
+        case .reason(let reason):
+            losses.contains { $0.reason == reason } || reason == .forceQuit && bar == .launch2
+                || liftings.contains(reason)
+        case .rule(let rule):
+            losses.contains { $0.rule == rule } || bar == rule || costing?.deed.rule == rule
+                || liftings.contains { $0.rule == rule }
         case .events(let choice): choice.subject == nil && choice.kinds.count == 1 && isRegistered(choice.kinds[0])
         case .registration(let registration): isRegistered(registration.word)
         case .exit(let number): endedSince?.number == number || losses.contains { $0.exit?.number == number }
@@ -77,6 +81,15 @@ extension Why {
             return nil
         }
         return quit.lifted == nil ? .launch2 : .launch4
+    }
+
+    /// What is said of the events that wake the app though a force quit bars it.
+    private var liftings: [Reason] { (log.registrations[app]?.kept ?? []).compactMap(lifting) }
+
+    /// What is said of an event that a registration is for where it wakes the app though a force quit bars it; nil where none bars
+    /// it, or its events do not.
+    func lifting(_ kept: RegistrationEntry.Kept) -> Reason? {
+        bar == .launch2 ? Registration(word: kept.via).flatMap(log.lifting) : nil
     }
 
     /// By which rule the app was ended for what it shares with others, and with which locks it was frozen.
@@ -115,11 +128,13 @@ extension Why {
             return ["  later    \(since) at \(LogTime.shortText(quit.at))   \(Self.ruleText(.launch4))"]
         }
         if told || decision?.at ?? .zero > quit.at { return [] }
-        let by = quit.rebootLifts ? "a user launch or a reboot" : "a user launch"
+        let by =
+            (quit.rebootLifts ? "a user launch or a reboot" : "a user launch") + " clears this"
+            + (liftings.isEmpty ? "" : ", but for what lifts it below")
         // Only of an app that ended so the line above has said when.
         let when =
             endedSince?.cause == .userForceQuit ? "" : "the user swiped it away at \(LogTime.shortText(quit.at)); "
-        return ["  because  \(Reason.forceQuit.word)   \(when)only \(by) clears this   \(Self.ruleText(.launch2))"]
+        return ["  because  \(Reason.forceQuit.word)   \(when)only \(by)   \(Self.ruleText(.launch2))"]
     }
 
     /// How sure the rule is, with what of it is assumed: `[LOC-8, documented; assumed: the inward margin]`.
@@ -167,7 +182,8 @@ extension Why {
     }
 
     func wait(_ kept: RegistrationEntry.Kept) -> String {
-        "  waits    \(Self.phrase(kept))\(outOfRange(kept.subject))"
+        let lifts = lifting(kept).map { ", which lifts the bar of the force quit   \(Self.ruleText($0.rule))" } ?? ""
+        return "  waits    \(Self.phrase(kept))\(outOfRange(kept.subject))\(lifts)"
     }
 
     private func outOfRange(_ subject: String) -> String {

@@ -52,6 +52,8 @@ package struct WhyPage: Encodable, Sendable {
         var outOfRangeSince: String?
         /// What the device has refused because it is not paired, for people.
         var refused: [String]
+        /// The rule by which it wakes the app though a force quit bars it; nil for none.
+        var liftedBy: String?
     }
 
     /// What the app was registered for, and is no more.
@@ -80,7 +82,7 @@ package struct WhyPage: Encodable, Sendable {
 
     struct ForceQuit: Encodable {
         var t: String
-        /// Whether nothing wakes the app for it.
+        /// Whether nothing wakes the app for it, but for what it waits for that lifts it.
         var bars: Bool
         /// When a reboot lifted that.
         var lifted: String?
@@ -201,7 +203,8 @@ extension Why {
             subject: kept.subject,
             since: LogTime.text(kept.since),
             outOfRangeSince: awaySince(kept.subject).map { LogTime.text($0) },
-            refused: refusals(kept).map(\.text)
+            refused: refusals(kept).map(\.text),
+            liftedBy: lifting(kept)?.rule.text
         )
     }
 }
