@@ -247,6 +247,41 @@ struct LossTests {
         }
     }
 
+    @Test(
+        "SYS-1, LAUNCH-5: why says what can-wake says of a phone that is off, or was not unlocked since its restart",
+        arguments: [("shut-down", "PhoneIsOff", "SYS-1"), ("reboot", "BeforeFirstUnlock", "LAUNCH-5")]
+    )
+    func unready(change: String, reason: String, rule: String) throws {
+        let scenario = """
+            scenario: unready
+            apps:
+              - scripted: com.example.place
+                name: place
+                modes: [location]
+                location: {regions: [{identifier: home, latitude: 48.1, longitude: 11.5, radius: 150m}]}
+            steps:
+              - {at: 0, launch: place}
+              - {at: 2s, home: place}
+              - {at: 10s, enter: home}
+              - {at: 20s, exit: home}
+              - {at: 2m, phone: \(change)}
+            until: 5m
+
+            """
+        try run(scenario) { program, run in
+            #expect(run.code == 0, "\(run.errors)")
+            let why = try program.run("why", "place", "--run", "out").output
+            #expect(why.contains("\n  because  \(reason)   since T+00:02:00: the phone "), "\(why)")
+            #expect(why.contains("   [\(rule), "), "\(why)")
+            #expect(why.contains("\n  waits    for home (region since T+00:00:00)\n"), "\(why)")
+            let answer = try program.run("can-wake", "place", "region-entered", "--run", "out").output
+            #expect(answer.hasPrefix("no: region-entered home: deny, \(reason)\n"), "\(answer)")
+            for word in [reason, rule] {
+                #expect(try program.run("why", "place", word, "--run", "out").output == why, "\(word)")
+            }
+        }
+    }
+
     @Test("BTC-8: what Bluetooth took after the process had ended only a launch by hand brings back")
     func radioAfterEnd() throws {
         let steps = """

@@ -268,6 +268,77 @@ struct SilenceTests {
         )
     }
 
+    @Test("LAUNCH-4: a shutdown has lifted the bar, too")
+    func shutdownLifts() throws {
+        let log = try forceQuit { try $0.append(happened(2, "shut down", at: second(20))) }
+        let lifted =
+            "the shutdown at T+00:00:20 lifted the bar of the force quit at T+00:00:05   [LAUNCH-4, documented]"
+        let text = Why(log, app: app).explanation()
+        #expect(text.hasSuffix("\n  later    \(lifted)"), "\(text)")
+    }
+
+    /// An app that waits for a region and was ended with the phone at 5 s, and what else the phone did.
+    private func ended(_ acts: (word: String, locked: Bool)..., refused: Int? = nil, via: Registration = .region) throws
+        -> Why
+    {
+        let log = try runLog { log in
+            try run(log, to: .active, .suspended, .notRunning)
+            try log.append(exit(.system, code: 0))
+            for (number, act) in acts.enumerated() {
+                let event = EventID(UInt64(number + 1))
+                let at = second(Int64(number + 5))
+                try log.append(Act(event: event, at: at, word: act.word, locked: act.locked))
+                if number == refused { try log.append(DeedEntry(deed: .foundItSo, at: at, event: event)) }
+            }
+            let kept = RegistrationEntry.Kept(via: via.word, subject: "home", since: second(1))
+            try log.append(RegistrationEntry(app: app, at: second(3_600), kept: [kept]))
+        }
+        return Why(log, app: app)
+    }
+
+    @Test("SYS-1: what waits while the phone is off says so, with what to do")
+    func phoneIsOff() throws {
+        let why = try ended(("shut down", true))
+        let off = "since T+00:00:05: the phone is shut down   [SYS-1, design]"
+        let lines = [
+            "  because  PhoneIsOff   \(off)", "  try      Start it again: `phone: boot`",
+            "  waits    for home (region since T+00:00:01)",
+        ]
+        #expect(why.explanation().hasSuffix("\n" + lines.joined(separator: "\n")), "\(why.explanation())")
+        #expect(why.page().unready?.reason == "PhoneIsOff")
+        #expect(why.page().unready?.t == "T+00:00:05.000")
+        #expect(why.isKnown(.reason(.phoneIsOff)))
+        #expect(why.isKnown(.rule(.sys1)))
+    }
+
+    @Test("LAUNCH-5: what waits for the first unlock says so", arguments: ["reboot", "boot"])
+    func beforeFirstUnlock(start: String) throws {
+        let why = try ended((start, true), ("Wi-Fi joined", true))
+        let locked = "since T+00:00:05: the phone has a passcode and was not unlocked since its restart"
+        let because = "\n  because  BeforeFirstUnlock   \(locked)   [LAUNCH-5, documented]\n"
+        #expect(why.explanation().contains(because), "\(why.explanation())")
+        #expect(why.page().unready?.rule == "LAUNCH-5")
+        #expect(why.isKnown(.reason(.beforeFirstUnlock)))
+    }
+
+    @Test("LAUNCH-5: a phone that was unlocked, or has no passcode, or never started, keeps nothing waiting")
+    func ready() throws {
+        let runs = [
+            try ended(("reboot", true), ("unlock", false), ("lock", true)),
+            try ended(("reboot", false), ("lock", true)),
+            try ended(("lock", true)), try ended(("reboot", false), ("boot", true), refused: 1),
+            try ended(("shut down", true), via: .notification),
+        ]
+        for why in runs {
+            #expect(why.page().unready == nil)
+            #expect(!why.explanation().contains("  because  "), "\(why.explanation())")
+        }
+        let gates = try ended(("reboot", true))
+        var log = gates.log
+        log.header.settings["firstUnlockGates"] = "off"
+        #expect(Why(log, app: app).page().unready == nil)
+    }
+
     @Test("LAUNCH-4: where a reboot lifts no bar, only a user launch does, and a reboot changes nothing")
     func rebootDoesNotLift() throws {
         var log = try forceQuit { try $0.append(happened(2, "reboot", at: second(20))) }

@@ -8,8 +8,23 @@ extension RunLog {
         var bars: Bool
         /// Whether a reboot lifts the bar in the run's profile (LAUNCH-4).
         var rebootLifts: Bool
-        /// When a reboot lifted it; nil when none has.
-        var lifted: Instant?
+        /// When a reboot or a shutdown lifted it, and which; nil when none has.
+        var lifted: (at: Instant, by: String)?
+    }
+
+    /// Why the phone launches nothing at the end of the logs (SYS-1, LAUNCH-5), and since when; nil where nothing of it is known to
+    /// stand in the way.
+    var unready: (reason: Reason, since: Instant)? {
+        let findings = self.findings
+        let told = acts.filter { $0.app == nil && findings[$0.event] == nil }
+        let words = [Self.shutDownWord, Self.bootWord, Self.rebootWord]
+        guard let place = told.lastIndex(where: { words.contains($0.word) }) else { return nil }
+        let start = told[place]
+        if start.word == Self.shutDownWord { return (reason: Reason.phoneIsOff, since: start.at) }
+        // A phone that was locked all the time since it started was not unlocked.
+        let isLocked = told[place...].allSatisfy { $0.locked == true }
+        guard isLocked, isOn("firstUnlockGates", \.firstUnlockGates) else { return nil }
+        return (reason: Reason.beforeFirstUnlock, since: start.at)
     }
 
     /// The app's last force quit, whether a process ended or not; nil when the user has launched the app since, or there was none.
@@ -21,11 +36,13 @@ extension RunLog {
         let later = place.map { acts[($0 + 1)...] } ?? acts.drop { $0.at <= at }
         if later.contains(where: { $0.app == app && $0.word == Self.launchWord }) { return nil }
         let rebootLifts = rebootLiftsForceQuit
+        let restart = later.first { [Self.rebootWord, Self.shutDownWord].contains($0.word) }
+        let lifted = restart.map { (at: $0.at, by: $0.word == Self.rebootWord ? "reboot" : "shutdown") }
         return ForceQuit(
             at: at,
             bars: isOn("forceQuitBars", \.forceQuitBars),
             rebootLifts: rebootLifts,
-            lifted: rebootLifts ? later.first { $0.word == Self.rebootWord }?.at : nil
+            lifted: rebootLifts ? lifted : nil
         )
     }
 
@@ -49,6 +66,8 @@ extension RunLog {
     private static let forceQuitWord = Act.word(.user(.none, .forceQuit))?.word
     private static let launchWord = Act.word(.user(.none, .launch))?.word
     private static let rebootWord = Act.word(.phone(.reboot))?.word
+    private static let shutDownWord = Act.word(.phone(.shutDown))?.word
+    private static let bootWord = Act.word(.phone(.boot))?.word
 
     /// A switch of the profile, as the run set it.
     private func isOn(_ name: String, _ flag: (Profile) -> Bool) -> Bool {

@@ -18,7 +18,8 @@ extension Why {
     /// How the app stands at the end of the logs.
     func standing() -> String {
         guard !log.roster.isEmpty || lastMove != nil else { return nothingKnown() }
-        let lines = [headline()] + cost() + reasons() + lost(losses) + waits() + lastWords() + nearest()
+        let because = cost() + reasons() + unreadiness()
+        let lines = [headline()] + because + lost(losses) + waits() + lastWords() + nearest()
         return lines.map(TerminalText.escaped).joined(separator: "\n")
     }
 
@@ -54,18 +55,21 @@ extension Why {
     private static let uninstallWord = Act.word(.uninstall(.none))?.word
 
     /// Whether what is known beside decisions is what a question is about: what the app has lost or waits for, the bar of a force
-    /// quit, or what lifted it, and how and for what the app was ended.
+    /// quit, or what lifts it, why the phone launches nothing, and how and for what the app was ended.
     func isKnown(_ question: Question) -> Bool {
+        let known = liftings + (unready().map { [$0.reason] } ?? [])
         switch question {
         case .reason(let reason):
-            losses.contains { $0.reason == reason } || reason == .forceQuit && bar == .launch2
-                || liftings.contains(reason)
+            if losses.contains(where: { $0.reason == reason }) || known.contains(reason) { return true }
+            return reason == .forceQuit && bar == .launch2
         case .rule(let rule):
-            losses.contains { $0.rule == rule } || bar == rule || costing?.deed.rule == rule
-                || liftings.contains { $0.rule == rule }
-        case .events(let choice): choice.subject == nil && choice.kinds.count == 1 && isRegistered(choice.kinds[0])
-        case .registration(let registration): isRegistered(registration.word)
-        case .exit(let number): endedSince?.number == number || losses.contains { $0.exit?.number == number }
+            if losses.contains(where: { $0.rule == rule }) || known.contains(where: { $0.rule == rule }) { return true }
+            return bar == rule || costing?.deed.rule == rule
+        case .events(let choice):
+            return choice.subject == nil && choice.kinds.count == 1 && isRegistered(choice.kinds[0])
+        case .registration(let registration): return isRegistered(registration.word)
+        case .exit(let number):
+            return endedSince?.number == number || losses.contains { $0.exit?.number == number }
         }
     }
 
@@ -114,6 +118,31 @@ extension Why {
         .endedForDrawing, .endedForLocks, .endedForFootprint, .endedForProcessorTime, .purgedForMemory,
     ]
 
+    /// Why the phone launches the app for nothing that it waits for, and since when; nil where the logs know of nothing, and of an app
+    /// that runs or waits for nothing that needs it.
+    func unready(after decision: DecisionRecord? = nil) -> (reason: Reason, since: Instant)? {
+        let kept = log.registrations[app]?.kept ?? []
+        guard lastMove?.to == .notRunning, let unready = log.unready,
+            // The user sees a notification without the app.
+            kept.contains(where: { $0.via != Registration.notification.word })
+        else { return nil }
+        guard let decision else { return unready }
+        // A later decision tells what stands in the way of it.
+        let isTold = decision.at == unready.since && decision.reason == unready.reason
+        return isTold || decision.at > unready.since ? nil : unready
+    }
+
+    /// The same in lines, with what to do about it.
+    private func unreadiness(after decision: DecisionRecord? = nil) -> [String] {
+        guard let (reason, since) = unready(after: decision) else { return [] }
+        let because = "since \(LogTime.shortText(since)): \(Self.because(reason))"
+        return ["  because  \(reason.word)   \(because)   \(Self.ruleText(reason.rule))"]
+            + (ReasonText.advice(reason, of: .processing).map { ["  try      \($0)"] } ?? [])
+    }
+
+    /// What a reason that looks at nothing but the phone means.
+    static func because(_ reason: Reason) -> String { ReasonText.because(reason, of: nil).text { $0.rawValue } }
+
     /// What a force quit that no decision tells of means for what comes, and what has lifted the bar of one.
     ///
     /// - Parameter decision: the one that is explained already; nil for none.
@@ -122,9 +151,9 @@ extension Why {
             return []
         }
         let told = decision.map { $0.reason == .forceQuit && $0.at >= quit.at } ?? false
-        if let reboot = quit.lifted {
+        if let lifted = quit.lifted {
             guard told || decision?.at ?? .zero <= quit.at else { return [] }
-            let since = "the reboot at \(LogTime.shortText(reboot)) lifted the bar of the force quit"
+            let since = "the \(lifted.by) at \(LogTime.shortText(lifted.at)) lifted the bar of the force quit"
             return ["  later    \(since) at \(LogTime.shortText(quit.at))   \(Self.ruleText(.launch4))"]
         }
         if told || decision?.at ?? .zero > quit.at { return [] }
@@ -148,7 +177,7 @@ extension Why {
     func since(_ decision: DecisionRecord?) -> [String] {
         guard let state = lastMove?.to else { return [] }
         let lost = lost(losses, beside: decision.map { advice($0) } ?? [])
-        let lines = state.isAsleep ? reasons(after: decision) + lost + waits() : lost
+        let lines = state.isAsleep ? reasons(after: decision) + unreadiness(after: decision) + lost + waits() : lost
         return lines.map(TerminalText.escaped)
     }
 

@@ -88,6 +88,17 @@ package struct WhyPage: Encodable, Sendable {
         var lifted: String?
     }
 
+    /// Why the phone launches nothing at the end.
+    struct Unready: Encodable {
+        var reason: String
+        var rule: String
+        /// Since when.
+        var t: String
+        /// For people.
+        var because: String
+        var advice: String?
+    }
+
     struct Idle: Encodable {
         var reason: String
         var timeMs: Int64
@@ -115,6 +126,8 @@ package struct WhyPage: Encodable, Sendable {
     var state: State?
     var ended: Ending?
     var forceQuit: ForceQuit?
+    /// Of an app that does not run and waits for something.
+    var unready: Unready?
     var waits: [Wait] = []
     /// What it has lost and not asked for again, oldest first.
     var lost: [Lost] = []
@@ -189,7 +202,16 @@ extension Why {
             WhyPage.ForceQuit(
                 t: LogTime.text(quit.at),
                 bars: quit.bars && quit.lifted == nil,
-                lifted: quit.lifted.map { LogTime.text($0) }
+                lifted: quit.lifted.map { LogTime.text($0.at) }
+            )
+        }
+        page.unready = unready().map { unready in
+            WhyPage.Unready(
+                reason: unready.reason.word,
+                rule: unready.reason.rule.text,
+                t: LogTime.text(unready.since),
+                because: Self.because(unready.reason),
+                advice: ReasonText.advice(unready.reason, of: .processing)
             )
         }
         page.lost = losses.map(WhyPage.Lost.init)
