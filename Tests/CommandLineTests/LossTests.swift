@@ -282,6 +282,29 @@ struct LossTests {
         }
     }
 
+    @Test("NOTE-4: why of an app that took its notification back says so", arguments: ["", ", notice: tea"])
+    func cancelledNotification(which: String) throws {
+        let scenario = """
+            scenario: reminders
+            apps:
+              - scripted: com.example.n
+                name: n
+                notifications: {schedule: [{id: tea, title: T, body: b, after: 4h}]}
+            steps:
+              - {at: 0, launch: n}
+              - {at: 1m, cancel: n\(which)}
+              - {at: 2m, home: n}
+            until: 5m
+
+            """
+        try run(scenario) { program, run in
+            #expect(run.code == 0, "\(run.errors)")
+            let why = try program.run("why", "n", "--run", "out").output
+            let lost = "its notification tea, at T+00:01:00: given up by the app itself   [BT-1, documented]"
+            #expect(why.contains("\n  lost     \(lost)\n"), "\(why)")
+        }
+    }
+
     @Test("BTC-8: what Bluetooth took after the process had ended only a launch by hand brings back")
     func radioAfterEnd() throws {
         let steps = """

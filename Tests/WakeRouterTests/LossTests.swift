@@ -321,6 +321,34 @@ struct LossTests {
         #expect(phone.losses == [])
     }
 
+    @Test("NOTE-4: a notification that the app takes back it gave up itself", arguments: [true, false])
+    func cancelledNotification(isAll: Bool) {
+        var phone = Phone()
+        let app = phone.appInFront()
+        phone.schedule(app, .interval(.seconds(600), repeats: false))
+        phone.forget()
+        let request: NotificationRequest = isAll ? .cancelAll : .cancel([Phone.notice])
+        phone.request(app, .notification(request))
+        phone.request(app, .notification(request))
+        #expect(phone.losses == [Loss(app, .notification, of: Phone.notice, .unregistered)])
+    }
+
+    @Test(
+        "XFER-2: a session whose last transfer the app stops it gave up itself",
+        arguments: [TransferRequest.cancel(2), .cancelKeepingBytes(2), .suspend(2)]
+    )
+    func stoppedTransfers(request: TransferRequest) {
+        var phone = Phone()
+        // A discretionary transfer waits, and the source has not begun it.
+        let app = phone.downloader(tasks: 2) { $0.isDiscretionary = true }
+        phone.forget()
+        phone.transfer(app, .cancel(1))
+        #expect(phone.losses == [])
+        phone.transfer(app, request)
+        #expect(phone.losses == [Loss(app, .transferSession, of: Phone.session, .unregistered)])
+        #expect(phone.router.registrations(of: app).isEmpty)
+    }
+
     @Test("A request that comes true is no loss")
     func connected() {
         var phone = Phone()

@@ -246,7 +246,10 @@ extension AppRequest {
         case .audio(.deactivate), .audio(.stop): true
         case .accessory(_, .unregister), .accessory(_, .close): true
         case .voip(.unwatch), .voip(.clearKeepAlive): true
-        case .transfer(_, .invalidate): true
+        case .notification(.cancel), .notification(.cancelAll): true
+        case .transfer(_, .invalidate), .transfer(_, .suspend), .transfer(_, .cancel),
+            .transfer(_, .cancelKeepingBytes):
+            true
         case .push(.unregister), .push(.unregisterCalls): true
         case .backgroundTask(.cancel), .backgroundTask(.cancelAll), .backgroundTask(.setFetchInterval): true
         default: false
