@@ -97,7 +97,9 @@ struct LossTests {
         """
 
     /// A run of an app, or several, that subscribe to all that the sensor has.
-    private static func sensing(_ app: String, _ steps: String...) -> String {
+    private static func sensing(_ app: String, _ steps: String...) -> String { sensing(app, steps) }
+
+    private static func sensing(_ app: String, _ steps: [String]) -> String {
         """
         scenario: sensing
         devices: [{file: belt.yaml, name: belt}]
@@ -279,6 +281,24 @@ struct LossTests {
             for word in [reason, rule] {
                 #expect(try program.run("why", "place", word, "--run", "out").output == why, "\(word)")
             }
+        }
+    }
+
+    @Test("BTC-10: what waits while Bluetooth is off says so, as can-wake does", arguments: [true, false])
+    func waitsForBluetooth(isOnAgain: Bool) throws {
+        let on = isOnAgain ? ["at: 5m, bluetooth: on"] : []
+        let steps = ["at: 1m, out-of-range: belt", "at: 2m, terminate: pulse, cause: memory"]
+        let off = ["at: 4m, bluetooth: off-in-control-centre"]
+        let scenario = Self.sensing("\n    restore-identifier: central", steps + off + on)
+        try run(scenario, device: Self.sensor) { program, run in
+            #expect(run.code == 0, "\(run.errors)")
+            let why = try program.run("why", "pulse", "--run", "out").output
+            #expect(why.contains("\n  waits    for belt (pending-connect since "), "\(why)")
+            #expect(why.contains(", Bluetooth is off since T+00:04:00   [BTC-10, ") == !isOnAgain, "\(why)")
+            let answer = try program.run("can-wake", "pulse", "peripheral-connected", "--run", "out")
+            #expect(answer.code == (isOnAgain ? 0 : 7), "\(answer.output)")
+            #expect(answer.output.contains(", BluetoothOff\n") == !isOnAgain, "\(answer.output)")
+            #expect(try program.run("why", "pulse", "BluetoothOff", "--run", "out").code == (isOnAgain ? 3 : 0))
         }
     }
 

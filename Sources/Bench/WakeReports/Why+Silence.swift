@@ -57,7 +57,9 @@ extension Why {
     /// Whether what is known beside decisions is what a question is about: what the app has lost or waits for, the bar of a force
     /// quit, or what lifts it, why the phone launches nothing, and how and for what the app was ended.
     func isKnown(_ question: Question) -> Bool {
-        let known = liftings + (unready().map { [$0.reason] } ?? [])
+        var known = liftings + (unready().map { [$0.reason] } ?? [])
+        let kept = log.registrations[app]?.kept ?? []
+        if kept.contains(where: { radioOffSince($0) != nil }) { known.append(.bluetoothOff) }
         switch question {
         case .reason(let reason):
             if losses.contains(where: { $0.reason == reason }) || known.contains(reason) { return true }
@@ -212,7 +214,18 @@ extension Why {
 
     func wait(_ kept: RegistrationEntry.Kept) -> String {
         let lifts = lifting(kept).map { ", which lifts the bar of the force quit   \(Self.ruleText($0.rule))" } ?? ""
-        return "  waits    \(Self.phrase(kept))\(outOfRange(kept.subject))\(lifts)"
+        let rule = Self.ruleText(Reason.bluetoothOff.rule)
+        let off = radioOffSince(kept).map { ", Bluetooth is off since \(LogTime.shortText($0))   \(rule)" } ?? ""
+        return "  waits    \(Self.phrase(kept))\(outOfRange(kept.subject))\(lifts)\(off)"
+    }
+
+    /// Since when Bluetooth is off, of what waits for it; nil where it is not known to be.
+    func radioOffSince(_ kept: RegistrationEntry.Kept) -> Instant? {
+        guard Registration(word: kept.via)?.source == .bluetooth else { return nil }
+        let (off, on) = (EventKind.bluetoothPoweredOff.word, EventKind.bluetoothPoweredOn.word)
+        // What was deferred is recorded once more when its app gets it.
+        let last = log.decisions.last { $0.supersedes == .none && ($0.kind == off || $0.kind == on) }
+        return last.flatMap { $0.kind == off ? $0.at : nil }
     }
 
     private func outOfRange(_ subject: String) -> String {

@@ -50,6 +50,7 @@ package struct WhyPage: Encodable, Sendable {
         var subject: String
         var since: String
         var outOfRangeSince: String?
+        var bluetoothOffSince: String?
         /// What the device has refused because it is not paired, for people.
         var refused: [String]
         /// The rule by which it wakes the app though a force quit bars it; nil for none.
@@ -225,6 +226,7 @@ extension Why {
             subject: kept.subject,
             since: LogTime.text(kept.since),
             outOfRangeSince: awaySince(kept.subject).map { LogTime.text($0) },
+            bluetoothOffSince: radioOffSince(kept).map { LogTime.text($0) },
             refused: refusals(kept).map(\.text),
             liftedBy: lifting(kept)?.rule.text
         )
