@@ -325,6 +325,56 @@ struct LossTests {
         }
     }
 
+    @Test("VOIP-7: a socket that its server closed is lost, and no word comes on it", arguments: ["5s", "150s"])
+    func closedSocket(left: String) throws {
+        let server = """
+            device: call-server
+            messages: lines
+            plan:
+              - await: HELLO
+            faults:
+              - {name: restart, reset: true}
+
+            """
+        let scenario = """
+            scenario: vclosed
+            profile: ios8
+            devices: [{file: belt.yaml, name: sip}]
+            apps:
+              - scripted: com.example.v
+                name: v
+                sdk: 9.3
+                modes: [voip]
+                voip: {servers: sip}
+            steps:
+              - {at: 0, launch: v}
+              - {at: \(left), home: v}
+              - {at: 1m, voip: sip, say: hello}
+              - {at: 2m, voip: sip, act: close}
+              - {at: 3m, voip: sip, say: hello}
+              - {at: 4m, arm: sip, fault: restart}
+            until: 5m
+
+            """
+        // An app that runs finds the end itself, and is told of it when it is suspended.
+        let at = left == "5s" ? "T+00:02:00" : "T+00:02:30"
+        try run(scenario, device: server) { program, run in
+            #expect(run.code == 0, "\(run.errors)")
+            let gone = "gone when the other end closed it, or its connection failed"
+            let nobody = "nobody is connected to it (v lost its socket to sip, at \(at): \(gone), VOIP-7)"
+            #expect(run.output.contains("voip sip: \(nobody)"), "\(run.output)")
+            #expect(run.output.contains("arm sip restart: \(nobody)"), "\(run.output)")
+            let why = try program.run("why", "v", "--run", "out").output
+            #expect(why.contains("\n  lost     its socket to sip, at \(at): \(gone)   [VOIP-7, "), "\(why)")
+            #expect(why.contains("\n  try      Connect again when the stream says that it ended\n"), "\(why)")
+            #expect(!why.contains("  waits "), "\(why)")
+            let answer = try program.run("can-wake", "v", "voip-closed", "--run", "out")
+            #expect(answer.code == 7, "\(answer.output)")
+            let because = "NoRegistration   the app is registered for it no more: \(gone), at \(at)   [VOIP-7, "
+            #expect(answer.output.contains("\n  because  \(because)"), "\(answer.output)")
+        }
+    }
+
     @Test("BTC-8: what Bluetooth took after the process had ended only a launch by hand brings back")
     func radioAfterEnd() throws {
         let steps = """

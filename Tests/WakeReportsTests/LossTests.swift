@@ -163,7 +163,7 @@ struct LossTests {
         let takers: [Deed] = [
             .lostWithoutRestoreIdentifier, .lostUnpreserved, .lostToForceQuit, .lostToReboot, .lostToRadio,
             .lostToUninstall, .lostWithProcess, .lostWithLink, .lostWithService, .lostWithDetachment, .lostInBackground,
-            .unregistered, .lostToRadioAfterEnd,
+            .unregistered, .lostToRadioAfterEnd, .lostToPeer, .lostToTearDown,
         ]
         for taker in takers {
             let text = try why(lost: lost(.connection, belt, to: taker)).explanation()

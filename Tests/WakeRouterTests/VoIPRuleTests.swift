@@ -359,6 +359,47 @@ struct VoIPRuleTests {
         #expect(phone.delivered == [event])
     }
 
+    @Test("VOIP-7: a socket whose other end is gone is lost, and nothing comes on it", arguments: [true, false])
+    func closedIsLost(hasMode: Bool) {
+        var phone = Phone()
+        let app = phone.suspendedCaller(hasMode ? [.voip] : [])
+        #expect(phone.router.registrations(of: app).map(\.via) == [.voipSocket])
+        phone.call(app, .voipClosed)
+        #expect(phone.verdicts == [hasMode ? .resume : .deny])
+        #expect(phone.losses == [Loss(app, .voipSocket, of: Phone.server, .lostToPeer)])
+        #expect(phone.router.registrations(of: app).isEmpty)
+        if hasMode { phone.sleepAgain(app) }
+        phone.forget()
+        phone.call(app)
+        phone.call(app, .voipClosed)
+        #expect(phone.reasons == [.noRegistration, .noRegistration])
+        // Its number is the app's until it lets go of it, and that it is lost was said.
+        phone.user(.launch, app)
+        phone.voip(app, .watch(1, peer: Phone.server))
+        #expect(phone.faults == [.duplicateSocket])
+        phone.voip(app, .unwatch(1))
+        phone.voip(app, .watch(1, peer: Phone.server))
+        #expect(phone.router.registrations(of: app).map(\.via) == [.voipSocket])
+        #expect(phone.losses == [])
+    }
+
+    @Test("VOIP-7: of two sockets the one whose other end is gone is lost, and the other wakes the app")
+    func oneOfTwo() {
+        var phone = Phone()
+        let app = phone.install([.voip])
+        phone.open(app)
+        phone.voip(app, .watch(1, peer: Phone.server))
+        phone.voip(app, .watch(2, peer: Phone.belt))
+        phone.leave(app)
+        phone.forget()
+        phone.call(app, .voipClosed, socket: 2)
+        #expect(phone.losses == [Loss(app, .voipSocket, of: Phone.belt, .lostToPeer)])
+        phone.sleepAgain(app)
+        phone.forget()
+        phone.call(app)
+        #expect(phone.verdicts == [.resume])
+    }
+
     @Test("VOIP-7: what comes while the process is being frozen is decided once it is, and not lost")
     func whileFreezing() {
         var phone = Phone()
@@ -398,6 +439,7 @@ struct VoIPRuleTests {
             #expect(phone.voipCommands.isEmpty)
             phone.wait(.seconds(3_600))
             #expect(phone.voipCommands == (ends ? [.tearDown(app)] : []))
+            #expect(phone.losses == (ends ? [Loss(app, .voipSocket, of: Phone.server, .lostToTearDown)] : []))
         }
         var phone = Phone(profile)
         let app = phone.suspendedCaller([])

@@ -261,6 +261,26 @@ struct SimulatedVoIPTests {
         #expect(connection.read() == "PONG\r\n")
     }
 
+    @Test("VOIP-7: of an end that came while it ran a scripted app hears when it is suspended next, once")
+    func scriptedEnd() throws {
+        for isAwake in [true, false] {
+            let listener = try Listener()
+            let plan = "plan: [{await: HELLO}, {pause: 1s}, {send: a}, {pause: 1s}, {close: true}]\n"
+            let port = try serving(plan, listener, listens: false)
+            port.perform(.open(app, 1, peer: listener.names.intern("sip")), at: .zero)
+            if !isAwake { port.perform(.watch(app), at: .zero) }
+            port.timeReached(second(2))
+            let before: [EventKind] = isAwake ? [] : [.voipData]
+            #expect(listener.kinds == before)
+            if !isAwake { port.perform(.rest(app), at: second(2)) }
+            port.perform(.watch(app), at: second(3))
+            #expect(listener.kinds == before + [.voipClosed])
+            port.perform(.rest(app), at: second(4))
+            port.perform(.watch(app), at: second(4))
+            #expect(listener.kinds == before + [.voipClosed])
+        }
+    }
+
     @Test("A scripted app hears of its server while it is suspended, without a socket")
     func scripted() throws {
         let listener = try Listener()

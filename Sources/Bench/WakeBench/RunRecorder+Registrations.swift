@@ -78,9 +78,9 @@ extension AppRequest {
 }
 
 extension EventKind {
-    /// Whether what its app is registered for may have changed by it: links, subscriptions and transfers come and go.
+    /// Whether what its app is registered for may have changed by it: links, subscriptions, sockets and transfers come and go.
     var changesRegistrations: Bool {
         self == .peripheralConnected || self == .peripheralDisconnected || self == .peripheralConnectionFailed
-            || self == .notificationStateChanged || self == .transferEnded
+            || self == .notificationStateChanged || self == .transferEnded || self == .voipClosed
     }
 }

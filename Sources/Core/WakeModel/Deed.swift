@@ -247,6 +247,10 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case foundNoAppRunning
     /// What the system kept of an app without a process went when Bluetooth went off (BTC-8).
     case lostToRadioAfterEnd
+    /// The other end closed a socket that the app marked, or its connection failed (VOIP-7).
+    case lostToPeer
+    /// The system tore down the connection of a socket that the suspended app marked (RESP-3).
+    case lostToTearDown
 
     /// Whether it says what became of something that the user, the phone or the system did: its event is that act.
     package var tellsOfAct: Bool {

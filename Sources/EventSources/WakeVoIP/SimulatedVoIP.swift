@@ -42,6 +42,8 @@ package final class SimulatedVoIP: VoIPPort {
     private let sockets: WatchedSockets
     /// The scripted apps' sockets that their suspended app was told of.
     private var told: Set<WatchedSockets.Owner> = []
+    /// The scripted apps' sockets whose end their app was not told of yet: by which server, and whether the connection failed.
+    private var ended: [WatchedSockets.Owner: (server: Int, failed: Bool)] = [:]
     /// The apps' sockets whose server has closed, until they have come to the end.
     private var trailing: Set<WatchedSockets.Owner> = []
     private var now = Instant.zero
@@ -121,19 +123,24 @@ package final class SimulatedVoIP: VoIPPort {
             let owner = WatchedSockets.Owner(app: app, number: socket)
             sockets.close(owner)
             trailing.remove(owner)
+            ended[owner] = nil
             connections.removeAll { $0.scripted == owner }
         case .closeAll(let app):
             sockets.closeAll(of: app)
             trailing = trailing.filter { $0.app != app }
+            ended = ended.filter { $0.key.app != app }
             connections.removeAll { $0.scripted?.app == app }
         case .watch(let app):
             told = told.filter { $0.app != app }
             sockets.watch(app)
+            let own = ended.filter { $0.key.app == app }.sorted { $0.key < $1.key }
+            for (owner, end) in own where told.insert(owner).inserted { tell(owner, of: end.server) }
         case .rest(let app):
             sockets.rest(app)
             for socket in sockets.tornDown(of: app) { tellRunning?(app, socket) }
         case .tearDown(let app):
             sockets.tearDown(app)
+            ended = ended.filter { $0.key.app != app }
             connections.removeAll { $0.scripted?.app == app }
         }
     }
@@ -337,21 +344,9 @@ package final class SimulatedVoIP: VoIPPort {
         }
         if let owner = connection.scripted {
             let said = connection.takeSaid()
+            if case .ended(let failed) = outcome { ended[owner] = (server: connection.server, failed: failed) }
             guard sockets.isSuspended(owner.app), told.insert(owner).inserted else { return }
-            var event = WakeEvent(
-                kind: .voipData,
-                local: owner.number,
-                subject: names.intern(servers[connection.server].name),
-                app: owner.app,
-                origin: origin
-            )
-            var payload: EventPayload = said.isEmpty ? .none : .value(said)
-            if case .ended(let failed) = outcome {
-                event.kind = .voipClosed
-                event.failed = failed
-                payload = .none
-            }
-            report?(SourceReport(event, payload))
+            tell(owner, of: connection.server, said)
             return
         }
         guard let app = duplicate(of: connection) else {
@@ -365,6 +360,20 @@ package final class SimulatedVoIP: VoIPPort {
             if !app.isEnded { trailing.insert(app.owner) }
         }
         tell(app)
+    }
+
+    /// Tells a suspended scripted app of the end of its socket, or of what came.
+    private func tell(_ owner: WatchedSockets.Owner, of server: Int, _ said: [UInt8] = []) {
+        let end = ended.removeValue(forKey: owner)
+        let event = WakeEvent(
+            kind: end == nil ? .voipData : .voipClosed,
+            local: owner.number,
+            subject: names.intern(servers[server].name),
+            failed: end?.failed ?? false,
+            app: owner.app,
+            origin: origin
+        )
+        report?(SourceReport(event, end != nil || said.isEmpty ? .none : .value(said)))
     }
 
     private func tell(_ app: WatchedSockets.Socket) {

@@ -66,7 +66,7 @@ final class VoIPArea: Area {
     }
 
     /// Says that what a server did has reached nobody, or where no event tells of it.
-    private func note(_ what: String, _ untold: [AppID]?, _ losses: String = "", at now: Instant) {
+    private func note(_ what: String, _ untold: [AppID]?, _ losses: String, at now: Instant) {
         let why: String
         if let untold {
             if untold.isEmpty { return }
@@ -81,7 +81,8 @@ final class VoIPArea: Area {
     func owns(_ device: ScenarioDevice) -> Bool { device.form.callServer != nil }
 
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
-        note("arm \(device.name) \(fault)", try calls("arm").arm(fault: fault, device: device.name, at: now), at: now)
+        let untold = try calls("arm").arm(fault: fault, device: device.name, at: now)
+        note("arm \(device.name) \(fault)", untold, losses(device.name), at: now)
     }
 
     private func calls(_ step: String) throws(SourceFailure) -> SimulatedVoIP {

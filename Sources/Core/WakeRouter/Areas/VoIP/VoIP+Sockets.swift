@@ -70,6 +70,20 @@ extension Router {
         }
     }
 
+    /// Connections are over: nothing comes on their sockets any more.
+    private mutating func endSockets(
+        of app: AppID,
+        to taker: Deed,
+        by event: EventID = .none,
+        where isOver: (VoIPRecord.Socket) -> Bool = { _ in true }
+    ) {
+        let held = registrations(of: app)
+        for place in areas.voip.apps[app].sockets.indices where isOver(areas.voip.apps[app].sockets[place]) {
+            areas.voip.apps[app].sockets[place].isEnded = true
+        }
+        tellLost(held, of: app, to: taker, by: event)
+    }
+
     /// The process is gone: so are its sockets and its handler, which the next process sets anew (VOIP-3).
     mutating func closeSockets(of app: AppID) {
         areas.voip.apps[app].keepAlive = nil
@@ -87,7 +101,7 @@ extension Router {
         let record = areas.voip.apps[app]
         switch event.kind {
         case .voipData, .voipClosed:
-            return record.sockets.first { $0.number == event.socket }.map {
+            return record.sockets.first { $0.number == event.socket && !$0.isEnded }.map {
                 Interest(app, via: .voipSocket, since: $0.since)
             }
         case .voipKeepAlive: return record.keepAlive.map { Interest(app, via: .keepAlive, since: $0.since) }
@@ -97,9 +111,13 @@ extension Router {
         }
     }
 
-    /// A wake counts; one too many ends the app that was to be woken (VOIP-6).
+    /// The end of a socket is its last event, whatever is decided on it. A wake counts; one too many ends the app that was to be
+    /// woken (VOIP-6).
     mutating func noteCall(_ event: WakeEvent, _ verdict: Verdict, _ reason: Reason, of app: AppID) {
-        if event.kind == .voipClosed, verdict == .resume { act(.did(app, .wokeForEndOfSocket, event.id)) }
+        if event.kind == .voipClosed {
+            if verdict == .resume { act(.did(app, .wokeForEndOfSocket, event.id)) }
+            endSockets(of: app, to: .lostToPeer, by: event.id) { $0.number == event.socket }
+        }
         if verdict == .resume || verdict == .relaunch, VoIPRules.countsAsWake(event.kind) {
             let window = profile.areas.voip.wakeWindow
             let now = self.now
@@ -130,6 +148,7 @@ extension Router {
         areas.voip.apps[app].tearDown = nil
         act(.voip(.tearDown(app)))
         act(.did(app, .toreDownConnections))
+        endSockets(of: app, to: .lostToTearDown)
     }
 
     // MARK: Launches

@@ -34,7 +34,8 @@ extension VoIPArea: Area {
 
     static func registrations(of app: AppID, _ router: Router) -> [KeptRegistration] {
         let record = router.areas.voip.apps[app]
-        return record.sockets.map { KeptRegistration(via: .voipSocket, subject: $0.peer, since: $0.since) }
+        let sockets = record.sockets.filter { !$0.isEnded }
+        return sockets.map { KeptRegistration(via: .voipSocket, subject: $0.peer, since: $0.since) }
             + (record.keepAlive.map { [KeptRegistration(via: .keepAlive, subject: .none, since: $0.since)] } ?? [])
     }
 

@@ -7,6 +7,8 @@ struct VoIPRecord: Equatable, Codable {
         var number: SocketNumber
         var peer: NameID
         var since: Instant
+        /// Its connection is over: nothing comes on it any more, until the app lets go of it.
+        var isEnded = false
     }
 
     /// The keep-alive handler of the present process (VOIP-3).
