@@ -486,7 +486,8 @@ struct ServeTests {
                 says: "'\(key)' in a step that happens at once; expected one without a time"
             )
         }
-        let tasks = try bench("task", "list", "-p", "one")
+        let state = bench.program.folder.appending(path: "state").path
+        let tasks = try bench.program.run("task", "list", "-p", "one", environment: ["WAKEBENCH_STATE": state])
         expectRefusal(tasks, code: 4, says: "in use by process", "'wakebench phone shutdown NAME'")
         #expect(!tasks.errors.contains("--out"), "\(tasks.errors)")
     }

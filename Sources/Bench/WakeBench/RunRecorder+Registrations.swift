@@ -76,11 +76,3 @@ extension AppRequest {
         }
     }
 }
-
-extension EventKind {
-    /// Whether what its app is registered for may have changed by it: links, subscriptions, sockets and transfers come and go.
-    var changesRegistrations: Bool {
-        self == .peripheralConnected || self == .peripheralDisconnected || self == .peripheralConnectionFailed
-            || self == .notificationStateChanged || self == .transferEnded || self == .voipClosed
-    }
-}

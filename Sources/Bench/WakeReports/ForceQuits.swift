@@ -23,7 +23,7 @@ extension RunLog {
         if start.word == Self.shutDownWord { return (reason: Reason.phoneIsOff, since: start.at) }
         // A phone that was locked all the time since it started was not unlocked.
         let isLocked = told[place...].allSatisfy { $0.locked == true }
-        guard isLocked, isOn("firstUnlockGates", \.firstUnlockGates) else { return nil }
+        guard isLocked, isOn("firstUnlockGates") else { return nil }
         return (reason: Reason.beforeFirstUnlock, since: start.at)
     }
 
@@ -40,7 +40,7 @@ extension RunLog {
         let lifted = restart.map { (at: $0.at, by: $0.word == Self.rebootWord ? "reboot" : "shutdown") }
         return ForceQuit(
             at: at,
-            bars: isOn("forceQuitBars", \.forceQuitBars),
+            bars: isOn("forceQuitBars"),
             rebootLifts: rebootLifts,
             lifted: rebootLifts ? lifted : nil
         )
@@ -49,19 +49,12 @@ extension RunLog {
     /// What is said of an event that a registration is for where the app was force-quit and its events wake it all the same; nil
     /// where they do not.
     func lifting(_ via: Registration) -> Reason? {
-        switch via {
-        case .significantChange, .visits, .region, .beaconRegion:
-            isOn("locationLiftsForceQuit", \.areas.location.liftsForceQuit) ? .relaunchedAfterForceQuit : nil
-        case .pushKit: .calledByPush
-        case .pendingConnect, .connection:
-            // A force quit leaves only those of accessories that were set up.
-            isOn("accessorySetupRelaunches", \.areas.bluetooth.accessorySetupRelaunches) ? .relaunchedForAccessory : nil
-        default: nil
-        }
+        guard let (reason, setting) = via.liftingForceQuit else { return nil }
+        return setting.map(isOn) ?? true ? reason : nil
     }
 
     /// Whether a reboot lifts the bar of a force quit (LAUNCH-4).
-    var rebootLiftsForceQuit: Bool { isOn("rebootLiftsForceQuit", \.rebootLiftsForceQuit) }
+    var rebootLiftsForceQuit: Bool { isOn("rebootLiftsForceQuit") }
 
     private static let forceQuitWord = Act.word(.user(.none, .forceQuit))?.word
     private static let launchWord = Act.word(.user(.none, .launch))?.word
@@ -70,7 +63,8 @@ extension RunLog {
     private static let bootWord = Act.word(.phone(.boot))?.word
 
     /// A switch of the profile, as the run set it.
-    private func isOn(_ name: String, _ flag: (Profile) -> Bool) -> Bool {
-        header.settings[name].map { $0 == "on" } ?? flag(Profile.named(header.profile) ?? .ios17)
+    private func isOn(_ name: String) -> Bool {
+        if let word = header.settings[name] { return word == "on" }
+        return ProfileSetting.named(name)?.value(Profile.named(header.profile) ?? .ios17) == .flag(true)
     }
 }

@@ -59,7 +59,7 @@ extension Why {
     func isKnown(_ question: Question) -> Bool {
         var known = liftings + (unready().map { [$0.reason] } ?? [])
         let kept = log.registrations[app]?.kept ?? []
-        if kept.contains(where: { radioOffSince($0) != nil }) { known.append(.bluetoothOff) }
+        known += kept.compactMap { switchedOff($0)?.reason }
         switch question {
         case .reason(let reason):
             if losses.contains(where: { $0.reason == reason }) || known.contains(reason) { return true }
@@ -125,8 +125,7 @@ extension Why {
     func unready(after decision: DecisionRecord? = nil) -> (reason: Reason, since: Instant)? {
         let kept = log.registrations[app]?.kept ?? []
         guard lastMove?.to == .notRunning, let unready = log.unready,
-            // The user sees a notification without the app.
-            kept.contains(where: { $0.via != Registration.notification.word })
+            kept.contains(where: { Registration(word: $0.via)?.needsApp ?? true })
         else { return nil }
         guard let decision else { return unready }
         // A later decision tells what stands in the way of it.
@@ -214,18 +213,19 @@ extension Why {
 
     func wait(_ kept: RegistrationEntry.Kept) -> String {
         let lifts = lifting(kept).map { ", which lifts the bar of the force quit   \(Self.ruleText($0.rule))" } ?? ""
-        let rule = Self.ruleText(Reason.bluetoothOff.rule)
-        let off = radioOffSince(kept).map { ", Bluetooth is off since \(LogTime.shortText($0))   \(rule)" } ?? ""
+        let off =
+            switchedOff(kept).map { reason, since in
+                ", \(Self.because(reason)) since \(LogTime.shortText(since))   \(Self.ruleText(reason.rule))"
+            } ?? ""
         return "  waits    \(Self.phrase(kept))\(outOfRange(kept.subject))\(lifts)\(off)"
     }
 
-    /// Since when Bluetooth is off, of what waits for it; nil where it is not known to be.
-    func radioOffSince(_ kept: RegistrationEntry.Kept) -> Instant? {
-        guard Registration(word: kept.via)?.source == .bluetooth else { return nil }
-        let (off, on) = (EventKind.bluetoothPoweredOff.word, EventKind.bluetoothPoweredOn.word)
+    /// Why nothing comes of what it waits for, and since when, where what brings it is known to be switched off.
+    func switchedOff(_ kept: RegistrationEntry.Kept) -> (reason: Reason, since: Instant)? {
+        guard let (off, on, reason) = Registration(word: kept.via)?.switchedOff else { return nil }
         // What was deferred is recorded once more when its app gets it.
-        let last = log.decisions.last { $0.supersedes == .none && ($0.kind == off || $0.kind == on) }
-        return last.flatMap { $0.kind == off ? $0.at : nil }
+        let last = log.decisions.last { $0.supersedes == .none && [off.word, on.word].contains($0.kind) }
+        return last.flatMap { $0.kind == off.word ? (reason: reason, since: $0.at) : nil }
     }
 
     private func outOfRange(_ subject: String) -> String {

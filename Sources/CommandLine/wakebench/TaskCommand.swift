@@ -5,7 +5,7 @@ import WakeReports
 enum TaskCommand {
     static let options: [Arguments.Option] = [
         .value("--run", "DIR", "the run whose end is looked at; default ./wakebench-runs/latest"),
-        RunPlace.phone,
+        .value("--phone", "NAME", short: "-p", "the run of this phone of the daemon, which has to be shut down"),
         RunCommand.appFolder,
         .json,
     ]

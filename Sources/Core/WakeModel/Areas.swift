@@ -94,6 +94,27 @@ public enum Registration: UInt8, Worded, Codable, Sendable {
         }
     }
 
+    /// Whether the phone launches the app for its events: of a notification the user sees without the app.
+    package var needsApp: Bool { self != .notification }
+
+    /// The reason with which its events wake the app though the user force-quit it, and the switch of the profile that they need for
+    /// it, nil for none (LAUNCH-3, PUSH-6, BTC-8); nil where they do not.
+    package var liftingForceQuit: (reason: Reason, setting: String?)? {
+        switch self {
+        case .significantChange, .visits, .region, .beaconRegion: (.relaunchedAfterForceQuit, "locationLiftsForceQuit")
+        case .pushKit: (.calledByPush, nil)
+        // A force quit leaves only those of accessories that were set up.
+        case .pendingConnect, .connection: (.relaunchedForAccessory, "accessorySetupRelaunches")
+        default: nil
+        }
+    }
+
+    /// The events that say that what brings its own is switched off, and on again, and the reason why none comes meanwhile (BTC-10);
+    /// nil where nothing switches it.
+    package var switchedOff: (by: EventKind, until: EventKind, reason: Reason)? {
+        self != .none && source == .bluetooth ? (.bluetoothPoweredOff, .bluetoothPoweredOn, .bluetoothOff) : nil
+    }
+
     /// The rule that gives a wake by it its time; nil where no app is woken by it.
     package var windowRule: RuleID? {
         switch self {
@@ -482,4 +503,12 @@ extension ProfileSetting {
         life + LocationFigures.launches + boot + tasks + LocationFigures.settings + AudioFigures.settings
         + VoIPFigures.settings + AccessoryFigures.settings + BluetoothFigures.settings + NotificationFigures.settings
         + CitizenFigures.settings + TransferFigures.settings + PushFigures.settings + BackgroundTaskFigures.settings
+}
+
+extension EventKind {
+    /// Whether what its app is registered for may have changed by it: links, subscriptions, sockets and transfers come and go.
+    package var changesRegistrations: Bool {
+        self == .peripheralConnected || self == .peripheralDisconnected || self == .peripheralConnectionFailed
+            || self == .notificationStateChanged || self == .transferEnded || self == .voipClosed
+    }
 }

@@ -84,7 +84,14 @@ final class AudioArea: Area {
             }
         case .microphone(let apps, let granted):
             for app in apps.map({ AppID(UInt32($0)) }) {
-                noteUnchanged(granted, of: app, in: run, at: now)
+                let answer: MicrophonePermission = granted ? .granted : .denied
+                notes.addUnchanged(
+                    app,
+                    in: run,
+                    at: now,
+                    already: run.bench.router.microphonePermission(of: app) == answer
+                        ? "its microphone is \(answer.word) already" : nil
+                )
                 answerMicrophone(granted, of: app, origin, in: run)
             }
         default: break
@@ -105,16 +112,6 @@ final class AudioArea: Area {
             return
         }
         notes.add("sound \(run.name(of: app))", why, of: app, at: now, isReplayed: false)
-    }
-
-    /// The user answers for an app as before, or the app is not there.
-    private func noteUnchanged(_ granted: Bool, of app: AppID, in run: Run, at now: Instant) {
-        guard !run.bench.hasWork(at: now) else { return }
-        let router = run.bench.router
-        let isThere = router.isInstalled(app)
-        guard !isThere || router.microphonePermission(of: app) == (granted ? .granted : .denied) else { return }
-        let why = isThere ? "its microphone is \(granted ? "granted" : "denied") already" : "it is not installed"
-        notes.add("authorize \(run.name(of: app)): nothing changed, as \(why)", at: now, isReplayed: false)
     }
 
     /// The user says whether an app may hear the microphone (AUD-10).

@@ -79,7 +79,13 @@ final class LocationArea: Area {
     func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant) {
         guard case .authorize(let apps, let authorization) = verb else { return }
         for app in apps.map({ AppID(UInt32($0)) }) {
-            noteUnchanged(authorization, of: app, in: run, at: now)
+            notes.addUnchanged(
+                app,
+                in: run,
+                at: now,
+                already: run.bench.router.locationAuthorization(of: app) == authorization
+                    ? "its location authorization is so already" : nil
+            )
             let event = WakeEvent(
                 kind: .authorizationChanged,
                 subject: run.names.intern("location"),
@@ -89,16 +95,6 @@ final class LocationArea: Area {
             )
             run.bench.submit(SourceReport(event))
         }
-    }
-
-    /// The user chooses for an app what is chosen already, or the app is not there.
-    private func noteUnchanged(_ authorization: LocationAuthorization, of app: AppID, in run: Run, at now: Instant) {
-        guard !run.bench.hasWork(at: now) else { return }
-        let router = run.bench.router
-        let isThere = router.isInstalled(app)
-        guard !isThere || router.locationAuthorization(of: app) == authorization else { return }
-        let why = isThere ? "its location authorization is so already" : "it is not installed"
-        notes.add("authorize \(run.name(of: app)): nothing changed, as \(why)", at: now, isReplayed: false)
     }
 
     // MARK: Steps

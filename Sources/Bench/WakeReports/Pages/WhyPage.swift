@@ -50,7 +50,8 @@ package struct WhyPage: Encodable, Sendable {
         var subject: String
         var since: String
         var outOfRangeSince: String?
-        var bluetoothOffSince: String?
+        /// Since when what brings it, such as Bluetooth, is switched off.
+        var switchedOffSince: String?
         /// What the device has refused because it is not paired, for people.
         var refused: [String]
         /// The rule by which it wakes the app though a force quit bars it; nil for none.
@@ -226,7 +227,7 @@ extension Why {
             subject: kept.subject,
             since: LogTime.text(kept.since),
             outOfRangeSince: awaySince(kept.subject).map { LogTime.text($0) },
-            bluetoothOffSince: radioOffSince(kept).map { LogTime.text($0) },
+            switchedOffSince: switchedOff(kept).map { LogTime.text($0.since) },
             refused: refusals(kept).map(\.text),
             liftedBy: lifting(kept)?.rule.text
         )
