@@ -129,6 +129,20 @@ struct RunComparisonTests {
         #expect(difference.causes == ["simulated has 1 value there that real has not"])
     }
 
+    @Test("Bytes that wait unread on a stream are no values to be equal")
+    func streams() throws {
+        let runs = try [(left, "0a"), (right, "0a0b")].map { fixture, unread in
+            var given = fixture.outcome(1, value: "0648")
+            var waiting = fixture.outcome(2, value: unread)
+            waiting.delivered[0].name = "stream"
+            given.delivered += waiting.delivered
+            return try fixture.run(wakes(fixture, 1), outcomes: [given])
+        }
+        let comparison = compare(runs[0], runs[1])
+        #expect(comparison.isEqual, "\(comparison.lines)")
+        #expect(comparison.apps.map(\.values.left) == [1])
+    }
+
     @Test("What was set differently comes first")
     func settings() throws {
         var other = try right.run([[right.forceQuit(1, at: second(20))]])

@@ -37,7 +37,7 @@ struct AppSequences {
 
     /// Consecutive repeats are one; `-` for events that nobody registered for.
     private(set) var steps: [String: [Place]] = [:]
-    /// In the order of the decisions.
+    /// What apps were given, in the order of the decisions; the bytes that wait for them on a stream are none of it.
     private(set) var values: [String: [Value]] = [:]
 
     init(_ log: RunLog) {
@@ -48,7 +48,10 @@ struct AppSequences {
         }
         for (number, outcome) in log.outcomes.sorted(by: { $0.key < $1.key }) {
             for callback in outcome.delivered {
-                guard let text = callback.value else { continue }
+                // How much waits unread on a stream is left to time, and a real peer says each time which call it is.
+                guard let text = callback.value, callback.name != EventKind.channelDataAvailable.callback else {
+                    continue
+                }
                 let value = Value(text: text, decision: DecisionID(number), at: callback.at)
                 values[outcome.app, default: []].append(value)
             }
