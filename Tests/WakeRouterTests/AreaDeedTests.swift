@@ -193,7 +193,7 @@ struct AreaDeedTests {
         var phone = Phone()
         let app = phone.install([.voip])
         phone.open(app)
-        phone.voip(app, .watch(1, peer: Phone.server))
+        for socket in 1...2 { phone.voip(app, .watch(SocketNumber(socket), peer: Phone.server)) }
         phone.voip(app, .setKeepAlive(period: .seconds(600)))
         phone.wait(.seconds(600))
         #expect(phone.deeds(.calledKeepAlive) == [])
@@ -203,7 +203,8 @@ struct AreaDeedTests {
         phone.sleepAgain(app)
         phone.call(app, .voipClosed)
         #expect(phone.deeds(.wokeForEndOfSocket) == [app])
-        phone.call(app, .voipClosed)
+        // The app is awake already.
+        phone.call(app, .voipClosed, socket: 2)
         #expect(phone.deeds(.wokeForEndOfSocket) == [app])
         phone.sleepAgain(app)
         phone.wait(.seconds(600))
