@@ -56,7 +56,8 @@ static inline bool wake_screen_colours(void)
     return true;
 }
 
-static inline WINDOW *wake_screen_window(void) { return stdscr; }
+static inline int wake_screen_columns(void) { return getmaxx(stdscr); }
+static inline int wake_screen_rows(void) { return getmaxy(stdscr); }
 
 // Gives the terminal back as it was.
 static inline void wake_screen_close(SCREEN *screen)

@@ -46,7 +46,6 @@ import WakeSystem
     package var ended: () -> Void = {}
 
     private let screen: OpaquePointer
-    private let window: UnsafeMutablePointer<WINDOW>
     private let isColoured: Bool
     private var watch: Watch?
     private var sizeChanged: SignalWatch?
@@ -60,7 +59,6 @@ import WakeSystem
             throw SystemError("newterm", code: ENOTTY)
         }
         unsafe screen = opened
-        unsafe window = wake_screen_window()
         isColoured = wake_screen_colours() && colours
         watch = try loop.watch(STDIN_FILENO, for: .readable) { [unowned self] in readKeys($0) }
         sizeChanged = try loop.signal(SIGWINCH) { [unowned self] in takeSize() }
@@ -72,33 +70,33 @@ import WakeSystem
     }
 
     /// In characters.
-    package var size: (columns: Int, rows: Int) { unsafe (Int(getmaxx(window)), Int(getmaxy(window))) }
+    package var size: (columns: Int, rows: Int) { (Int(wake_screen_columns()), Int(wake_screen_rows())) }
 
     // MARK: Drawing
 
     /// Shows these lines from the top on, and nothing else. What is too long or too much is cut.
     package func draw(_ lines: [Line]) {
         let (columns, rows) = size
-        unsafe werase(window)
+        erase()
         for (row, line) in lines.prefix(rows).enumerated() { draw(line, row, columns) }
-        unsafe wrefresh(window)
+        refresh()
     }
 
     private func draw(_ line: Line, _ row: Int, _ columns: Int) {
-        unsafe wmove(window, Int32(row), 0)
+        move(Int32(row), 0)
         let base = line.isChosen ? wake_screen_reversed : 0
         var left = columns
         for span in line.spans where left > 0 {
             let text = Self.cut(span.text, to: &left)
-            unsafe wattrset(window, Int32(bitPattern: base | attribute(of: span.style)))
-            unsafe waddnstr(window, text, Int32(text.utf8.count))
+            attrset(Int32(bitPattern: base | attribute(of: span.style)))
+            unsafe addnstr(text, Int32(text.utf8.count))
         }
         if line.isChosen, left > 0 {
-            unsafe wattrset(window, Int32(bitPattern: base))
+            attrset(Int32(bitPattern: base))
             let blank = String(repeating: " ", count: left)
-            unsafe waddnstr(window, blank, Int32(blank.utf8.count))
+            unsafe addnstr(blank, Int32(blank.utf8.count))
         }
-        unsafe wattrset(window, 0)
+        attrset(0)
     }
 
     private func attribute(of style: Style) -> chtype {
@@ -141,7 +139,7 @@ import WakeSystem
     private func readKeys(_ readiness: Readiness) {
         var code: wint_t = 0
         while true {
-            let kind = unsafe wget_wch(window, &code)
+            let kind = unsafe get_wch(&code)
             if kind == ERR { break }
             if let key = Self.key(code, isNamed: kind == KEY_CODE_YES) { pressed(key) }
         }
