@@ -8,12 +8,13 @@ import WakeProcesses
 /// An app that is root moves a child of its own out of the control groups in which it is frozen and killed.
 @Suite("Processes that leave their app's control groups", .serialized)
 struct StrayTests {
-    private static let groupFreezers = TriedFreezers.kinds.filter { $0 != .sigstop }
-
     @Test(
         "A note tells of each once, and it is killed with its app",
-        .enabled(if: BenchProgram.python && !groupFreezers.isEmpty, "needs python3 and a freezer of control groups"),
-        arguments: groupFreezers
+        .enabled(
+            if: BenchProgram.python && !TriedFreezers.groups.isEmpty,
+            "needs python3 and a freezer of control groups"
+        ),
+        arguments: TriedFreezers.groups
     )
     func told(freezer: FreezerKind) throws {
         let roots = GroupRoots.ofThisProcess()

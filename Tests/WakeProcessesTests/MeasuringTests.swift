@@ -123,12 +123,10 @@ struct MeasuringTests {
         #expect(try group.write(Array("\(counter.process)".utf8)) != nil)
     }
 
-    private static let groupFreezers = TriedFreezers.kinds.filter { $0 != .sigstop }
-
     @Test(
         "A process that has left its app's group is seen, runs on while the app is frozen, and is killed with it",
-        .enabled(if: !groupFreezers.isEmpty, "needs a freezer of control groups"),
-        arguments: groupFreezers
+        .enabled(if: !TriedFreezers.groups.isEmpty, "needs a freezer of control groups"),
+        arguments: TriedFreezers.groups
     )
     func strays(freezer: FreezerKind) throws {
         let stage = try Stage(freezer)
@@ -148,8 +146,8 @@ struct MeasuringTests {
 
     @Test(
         "One that was seen and whose app ends by itself is killed then, and one that was never seen at the end of the run",
-        .enabled(if: !groupFreezers.isEmpty, "needs a freezer of control groups"),
-        arguments: groupFreezers,
+        .enabled(if: !TriedFreezers.groups.isEmpty, "needs a freezer of control groups"),
+        arguments: TriedFreezers.groups,
         [true, false]
     )
     func orphans(freezer: FreezerKind, isSeen: Bool) throws {
@@ -166,7 +164,7 @@ struct MeasuringTests {
         try stage.turn { isDead(counter.process) }
     }
 
-    @Test("A group that an app has made within its own is no way out", arguments: groupFreezers)
+    @Test("A group that an app has made within its own is no way out", arguments: TriedFreezers.groups)
     func nestedGroup(freezer: FreezerKind) throws {
         let stage = try Stage(freezer)
         let counter = Counter()

@@ -373,7 +373,7 @@ struct ProcessHostTests {
 
     @Test(
         "An app starts in a group of another number where one of its own is there already",
-        arguments: TriedFreezers.kinds.filter { $0 != .sigstop }
+        arguments: TriedFreezers.groups
     )
     func takenGroup(freezer: FreezerKind) throws {
         let stage = try Stage(freezer)
@@ -388,7 +388,7 @@ struct ProcessHostTests {
 
     @Test(
         "An app starts, within the bound of its tasks, where the groups above its own were taken away meanwhile",
-        arguments: TriedFreezers.kinds.filter { $0 != .sigstop }
+        arguments: TriedFreezers.groups
     )
     func takenAwayGroups(freezer: FreezerKind) throws {
         let stage = try Stage(freezer)

@@ -13,6 +13,13 @@ package enum TriedFreezers {
         return chosen.isEmpty ? usable : chosen
     }()
 
+    /// Of those the ones that are control groups. Where SIGSTOP's turn is, all that work: what is asked of groups alone is
+    /// played at each commit.
+    package static let groups: [FreezerKind] = {
+        let chosen = kinds.filter { $0 != .sigstop }
+        return chosen.isEmpty ? usable.filter { $0 != .sigstop } : chosen
+    }()
+
     /// The same as `--freezer` takes them.
     package static let names = kinds.map(\.rawValue)
 
