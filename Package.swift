@@ -193,7 +193,7 @@ let package = Package(
         library("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         library("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         library("CNcurses", pkgConfig: nil, apt: "libncurses-dev"),
-        library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        library("CCurl", pkgConfig: nil, apt: "libcurl4-openssl-dev"),
         clang("CUIKit"),
         clang("CCoreBluetooth"),
         clang("CCoreLocation"),
