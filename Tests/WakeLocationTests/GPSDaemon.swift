@@ -24,7 +24,8 @@ final class GPSDaemon {
         try process.run()
         let number = errors.fileHandleForReading.fileDescriptor
         watch = try loop.watch(number, for: .readable) { [weak self] _ in self?.read(number) }
-        try turn(loop) { [self] in contains("listening on port") && contains("activated GPS") }
+        // The last of its beginning, in all versions: what its command line names is open then.
+        try turn(loop) { [self] in contains("startup at") }
     }
 
     deinit {

@@ -65,7 +65,7 @@ struct StaticProgramTests {
             child = os.fork()
             if child == 0:
                 try: os.execv("/nowhere/program", ["program"])
-                except FileNotFoundError: os.execv("/bin/sleep", ["sleep", "5"])
+                except FileNotFoundError: os.execv(sys.executable, ["python3", "-c", "import time; time.sleep(5)"])
             ends(child)
             passed("all")
             """
@@ -89,7 +89,7 @@ struct StaticProgramTests {
         let compiler = ChildProcess("/usr/bin/env", ["clang", "-fuse-ld=lld", "-static-pie", "-o", program, source])
         try compiler.run()
         compiler.waitUntilExit()
-        let body = "\(program) \(program) /bin/sleep 1000; echo slept"
+        let body = "\(program) \(program) /usr/bin/python3 -c 'import time; time.sleep(1000)'; echo slept"
         var run = try TimedProgramTests.Run("/bin/sh", "-c", body)
         let (lines, status) = try run.end()
         #expect(lines == ["slept"])

@@ -355,7 +355,7 @@ struct TimedProgramTests {
     }
 
     private static let python = """
-        import asyncio, queue, select, subprocess, threading, time
+        import asyncio, queue, select, subprocess, sys, threading, time
         began = time.monotonic()
         def say(what):
             global began
@@ -366,7 +366,7 @@ struct TimedProgramTests {
         select.select([], [], [], 2); next("select")
         try: queue.Queue().get(timeout=10)
         except queue.Empty: next("queue")
-        subprocess.run(["/bin/sleep", "5"], env={}); next("subprocess")
+        subprocess.run([sys.executable, "-c", "import time; time.sleep(5)"], env={}); next("subprocess")
         async def one(seconds): await asyncio.sleep(seconds); say("asyncio")
         async def all(): await asyncio.gather(one(3), one(1), one(2.5))
         asyncio.run(all()); began = time.monotonic()

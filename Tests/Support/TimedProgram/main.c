@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int64_t began;
 
@@ -56,6 +58,7 @@ int main(int count, char **arguments) {
         {"date", date},
         {"spin", spin},
     };
+    if (count == 3 && strcmp(arguments[1], "sleep") == 0) return (int)sleep((unsigned)atoi(arguments[2]));
     if (count > 4 && strcmp(arguments[1], "refused") == 0) return become_refused(arguments + 2);
     began = monotonic();
     for (int index = 1; index < count; index++) {
