@@ -277,6 +277,39 @@ struct SilenceTests {
         #expect(text.hasSuffix("\n  later    \(lifted)"), "\(text)")
     }
 
+    @Test(
+        "SYS-1, SYS-2, LAUNCH-4: what changed nothing is no force quit, no launch, no reboot and no shutdown",
+        arguments: ["force quit", "launch", "reboot", "shut down"],
+        [Deed.foundPhoneOff, .foundNotInstalled, .foundItSo]
+    )
+    func vainActs(word: String, deed: Deed) throws {
+        let isPhones = ["reboot", "shut down"].contains(word)
+        let log = try forceQuit {
+            try $0.append(happened(2, word, of: isPhones ? nil : app, at: second(20)))
+            try $0.append(DeedEntry(deed: deed, at: second(20), event: EventID(2)))
+        }
+        let text = Why(log, app: app).explanation()
+        let because = "only a user launch or a reboot clears this   [LAUNCH-2, documented]"
+        #expect(
+            text == """
+                \(app)  was swiped away by the user, at T+00:00:05 (x-1); no event for it came by T+01:00:00
+                  because  ForceQuit   \(because)
+                """
+        )
+        #expect(PageTracks.ofApps(log).map(\.at) == PageTracks.ofApps(try forceQuit()).map(\.at))
+    }
+
+    @Test("LAUNCH-2: a force quit of an app without a process, which is told beside it, bars it all the same")
+    func barredWithoutProcess() throws {
+        let text = try explanation { log in
+            try run(log, to: .active, .notRunning)
+            try log.append(exit(.memory, code: 0))
+            try log.append(happened(4, "force quit", of: app, at: second(7)))
+            try log.append(DeedEntry(deed: .barredWithoutProcess, at: second(7), event: EventID(4)))
+        }
+        #expect(text.contains("  because  ForceQuit   the user swiped it away at T+00:00:07; "), "\(text)")
+    }
+
     /// An app that waits for a region and was ended with the phone at 5 s, and what else the phone did.
     private func ended(_ acts: (word: String, locked: Bool)..., refused: Int? = nil, via: Registration = .region) throws
         -> Why
@@ -373,6 +406,30 @@ struct SilenceTests {
                 [LAUNCH-2, documented]
                 """
         )
+    }
+
+    @Test(
+        "LAUNCH-2: beside a later decision the bar is told where that decision did not look at it",
+        arguments: [true, false]
+    )
+    func barBesideDecision(isWeighed: Bool) throws {
+        var later = fixture.resume(1, at: second(9))
+        if !isWeighed { later.checks = CheckResults() }
+        let text = try explanation([[later]]) { log in
+            try run(log, to: .active, .notRunning)
+            try log.append(happened(2, "force quit", of: app, at: second(5)))
+        }
+        #expect(text.contains("  because  ForceQuit   the user swiped it away at T+00:00:05; ") != isWeighed, "\(text)")
+    }
+
+    @Test("LAUNCH-2: a user who has come to the app by a notification has cleared a force quit")
+    func tappedAgain() throws {
+        let text = try explanation { log in
+            try log.append(happened(1, "force quit", of: app, at: .zero))
+            try run(log, to: .notRunning, .active, .notRunning)
+            try log.append(exit(.memory, code: 0))
+        }
+        #expect(!text.contains("ForceQuit"), "\(text)")
     }
 
     @Test("LAUNCH-2: a user launch has cleared a force quit for good")

@@ -15,8 +15,7 @@ extension RunLog {
     /// Why the phone launches nothing at the end of the logs (SYS-1, LAUNCH-5), and since when; nil where nothing of it is known to
     /// stand in the way.
     var unready: (reason: Reason, since: Instant)? {
-        let findings = self.findings
-        let told = acts.filter { $0.app == nil && findings[$0.event] == nil }
+        let told = changes.filter { $0.app == nil }
         let words = [Self.shutDownWord, Self.bootWord, Self.rebootWord]
         guard let place = told.lastIndex(where: { words.contains($0.word) }) else { return nil }
         let start = told[place]
@@ -29,12 +28,15 @@ extension RunLog {
 
     /// The app's last force quit, whether a process ended or not; nil when the user has launched the app since, or there was none.
     func forceQuit(of app: String) -> ForceQuit? {
-        let place = acts.lastIndex { $0.app == app && $0.word == Self.forceQuitWord }
+        let changes = self.changes
+        let place = changes.lastIndex { $0.app == app && $0.word == Self.forceQuitWord }
         // A log of an older version has no acts.
         let exit = acts.isEmpty ? exits.last { $0.app == app && $0.cause == .userForceQuit } : nil
-        guard let at = place.map({ acts[$0].at }) ?? exit?.at else { return nil }
-        let later = place.map { acts[($0 + 1)...] } ?? acts.drop { $0.at <= at }
+        guard let at = place.map({ changes[$0].at }) ?? exit?.at else { return nil }
+        let later = place.map { changes[($0 + 1)...] } ?? changes.drop { $0.at <= at }
         if later.contains(where: { $0.app == app && $0.word == Self.launchWord }) { return nil }
+        // The user may have come to it by a notification.
+        if moves.contains(where: { $0.app == app && $0.to == .active && $0.at > at }) { return nil }
         let rebootLifts = rebootLiftsForceQuit
         let restart = later.first { [Self.rebootWord, Self.shutDownWord].contains($0.word) }
         let lifted = restart.map { (at: $0.at, by: $0.word == Self.rebootWord ? "reboot" : "shutdown") }

@@ -50,7 +50,7 @@ struct PageTracks {
     static func ofPhone(_ log: RunLog) -> [Track] {
         var lock = Track(name: "lock")
         var tracks: [Track] = []
-        for act in log.acts where act.app == nil {
+        for act in log.changes where act.app == nil {
             if let locked = act.locked { lock.set(locked ? "locked" : "", at: act.at) }
             guard let (row, state) = phone[act.word] else { continue }
             let place = tracks.firstIndex { $0.name == row } ?? tracks.count
@@ -86,7 +86,7 @@ struct PageTracks {
             devices.append(Device(link: Track(name: name), range: Track(name: name)))
             return devices.count - 1
         }
-        var ends = log.acts.filter { restarts.contains($0.word) }.map(\.at)[...]
+        var ends = log.changes.filter { restarts.contains($0.word) }.map(\.at)[...]
         for decision in log.decisions {
             guard let says = Self.devices[decision.kind], let name = device(decision) else { continue }
             let device = place(name)
@@ -129,7 +129,8 @@ struct PageTracks {
         }
         let word = Act.words["forceQuit"]
         var quits = Set(log.exits.filter { $0.cause == .userForceQuit }.map { Quit(app: $0.app, at: $0.at) })
-        let acts = log.acts.filter { $0.word == word }.compactMap { act in act.app.map { Quit(app: $0, at: act.at) } }
+        let acts = log.changes.filter { $0.word == word }.compactMap { act in act.app.map { Quit(app: $0, at: act.at) }
+        }
         quits.formUnion(acts)
         var ended: Set<Quit> = []
         var moves = log.moves.map { move in
@@ -150,7 +151,7 @@ struct PageTracks {
     private static func lifted(_ log: RunLog) -> [Move] {
         var quit: [String] = []
         var moves: [Move] = []
-        for act in log.acts {
+        for act in log.changes {
             if let app = act.app {
                 quit.removeAll { $0 == app }
                 if act.word == Act.words["forceQuit"] { quit.append(app) }

@@ -193,6 +193,12 @@ package struct RunLog: Sendable {
         return Dictionary(told.map { ($0.event, $0.text) }) { first, _ in first }
     }
 
+    /// The acts without those that changed nothing.
+    var changes: [Act] {
+        let vain = Set(deeds.filter { $0.deed.tellsOfNoChange && $0.event != .none }.map(\.event))
+        return vain.isEmpty ? acts : acts.filter { !vain.contains($0.event) }
+    }
+
     /// The apps that have decisions, in the order of their first, and then the others.
     package var apps: [String] {
         var seen: Set<String> = []

@@ -48,8 +48,7 @@ extension Why {
 
     /// When the user last uninstalled the app; nil when that never happened.
     private var uninstalled: Instant? {
-        let findings = log.findings
-        return log.acts.last { $0.app == app && $0.word == Self.uninstallWord && findings[$0.event] == nil }?.at
+        log.changes.last { $0.app == app && $0.word == Self.uninstallWord }?.at
     }
 
     private static let uninstallWord = Act.word(.uninstall(.none))?.word
@@ -157,7 +156,9 @@ extension Why {
             let since = "the \(lifted.by) at \(LogTime.shortText(lifted.at)) lifted the bar of the force quit"
             return ["  later    \(since) at \(LogTime.shortText(quit.at))   \(Self.ruleText(.launch4))"]
         }
-        if told || decision?.at ?? .zero > quit.at { return [] }
+        // A decision that looked at the force quit tells what it meant.
+        let isWeighed = decision.map { $0.at > quit.at && $0.checks.contains { $0.rule == .launch2 } } ?? false
+        if told || isWeighed { return [] }
         let by =
             (quit.rebootLifts ? "a user launch or a reboot" : "a user launch") + " clears this"
             + (liftings.isEmpty ? "" : ", but for what lifts it below")

@@ -261,4 +261,7 @@ public enum Deed: UInt8, CaseIterable, Sendable {
         default: false
         }
     }
+
+    /// Whether an act that it tells of changed nothing.
+    package var tellsOfNoChange: Bool { tellsOfAct && self != .barredWithoutProcess }
 }
