@@ -32,12 +32,18 @@ struct ControlClientTests {
         """
 
     /// What a client is answered that asks such a daemon for its phones.
-    private func answer(_ daemon: String, _ patience: ControlClient.Patience) throws -> String? {
+    ///
+    /// - Parameter user: the words that make the daemon another user's.
+    private func answer(_ daemon: String, _ patience: ControlClient.Patience, as user: [String] = []) throws -> String?
+    {
         let folder = FileManager.default.temporaryDirectory.appending(path: "wakebench-control-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "c").path
-        let process = ChildProcess("/usr/bin/python3", ["-c", Self.script, path, daemon, wakebenchVersion])
+        // Any user may make a socket in it, as in /tmp.
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+        let words = user + ["/usr/bin/python3", "-c", Self.script, path, daemon, wakebenchVersion]
+        let process = ChildProcess(words[0], Array(words.dropFirst()))
         let output = Pipe()
         process.standardOutput = .pipe(output)
         try process.run()
@@ -49,6 +55,22 @@ struct ControlClientTests {
     @Test("An answer that takes long is waited for as long as the daemon gives signs of life")
     func late() throws {
         #expect(try answer("late", .init(work: 60_000, quiet: 20, look: 20)) == "phones")
+    }
+
+    @Test(
+        "A daemon of another user is asked for nothing",
+        .enabled(
+            if: getuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv"),
+            "needs root, and setpriv, to be another user"
+        )
+    )
+    func strangersDaemon() throws {
+        let user = ["/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]
+        let failure = #expect(throws: CommandFailure.self) { try answer("late", .init(), as: user) }
+        #expect(failure?.code == .environment)
+        let message = "/c: a process of user 65534 serves there, and not of user 0"
+        #expect(failure?.message.hasSuffix(message) == true, "\(String(describing: failure))")
+        #expect(failure?.hint == "give another with --socket")
     }
 
     @Test("A daemon that is silent is given up, before its hello and after", arguments: ["mute", "silent"])

@@ -32,7 +32,8 @@ package final class ControlClient {
     /// How the answer to it begins.
     private static let signOfLife = Array("{\"request\":-1,".utf8)
 
-    /// - Throws: ``CommandFailure`` with exit code 9 when no daemon of this version answers there.
+    /// - Throws: ``CommandFailure`` with exit code 9 when no daemon of this version answers there, and with 12 when the process that
+    ///   listens there is of a user who is neither this one nor root.
     package convenience init(socket: String) throws(CommandFailure) { try self.init(socket: socket, Patience()) }
 
     init(socket: String, _ patience: Patience) throws(CommandFailure) {
@@ -41,6 +42,15 @@ package final class ControlClient {
             descriptor = try UnixSocket.connect(to: socket).release()
         } catch {
             throw CommandFailure(noDaemonAt: socket, error)
+        }
+        // What is asked, and believed of the answer, is no business of others who may make files in the same folder.
+        if let user = UnixSocket.user(of: descriptor), user != geteuid(), user != 0 {
+            throw CommandFailure(
+                .environment,
+                in: socket,
+                "a process of user \(user) serves there, and not of user \(geteuid())",
+                hint: "give another with --socket"
+            )
         }
         process = UnixSocket.process(of: descriptor) ?? 0
         let hello = try ask([.init(key: "op", value: .string("hello"))])
