@@ -163,7 +163,8 @@ extension PhoneFolder {
     ///
     /// - Parameter body: makes it in a folder of another name.
     func make(_ body: (_ unnamed: PhoneFolder) throws(CommandFailure) -> Void) throws(CommandFailure) {
-        guard !Self.exists(path) || Self.isFolder(path) else {
+        // What else may lie there is not the bench's to remove.
+        guard !Self.exists(path) || Self.isEmptyFolder(path) else {
             throw CommandFailure(
                 .wrongState,
                 in: path,
@@ -175,7 +176,7 @@ extension PhoneFolder {
         try Self.remove(unnamed.path)
         do throws(CommandFailure) {
             try body(unnamed)
-            try Self.remove(path)
+            // In place of an empty folder, too.
             try Self.move(unnamed.path, to: path)
         } catch {
             try? Self.remove(unnamed.path)

@@ -183,6 +183,10 @@ package struct PhoneFolder: Sendable {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    static func isEmptyFolder(_ path: String) -> Bool {
+        isFolder(path) && FolderTree.names(in: path).isEmpty
+    }
+
     static func remove(_ path: String) throws(CommandFailure) {
         do throws(FolderTree.Failure) { try FolderTree.remove(path) } catch {
             throw CommandFailure(.environment, in: error.path, error.reason, hint: remedy)
