@@ -129,7 +129,8 @@ struct PageTracks {
         }
         let word = Act.words["forceQuit"]
         var quits = Set(log.exits.filter { $0.cause == .userForceQuit }.map { Quit(app: $0.app, at: $0.at) })
-        let acts = log.changes.filter { $0.word == word }.compactMap { act in act.app.map { Quit(app: $0, at: act.at) }
+        let acts = log.changes.compactMap { act in
+            act.word == word ? act.app.map { Quit(app: $0, at: act.at) } : nil
         }
         quits.formUnion(acts)
         var ended: Set<Quit> = []

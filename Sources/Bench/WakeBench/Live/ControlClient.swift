@@ -43,7 +43,7 @@ package final class ControlClient {
         } catch {
             throw CommandFailure(noDaemonAt: socket, error)
         }
-        // What is asked, and believed of the answer, is no business of others who may make files in the same folder.
+        // In a folder like /tmp any user may make a socket: another user's process would get the commands, and answer them.
         if let user = UnixSocket.user(of: descriptor), user != geteuid(), user != 0 {
             throw CommandFailure(
                 .environment,
