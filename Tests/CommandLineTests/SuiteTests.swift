@@ -197,6 +197,37 @@ struct SuiteTests {
         }
     }
 
+    @Test("What a suite or a run left in --out stays without --force, and --force makes room for the other too")
+    func replaced() throws {
+        try inFolder { program in
+            try program.write("small.yaml", Self.good)
+            try program.write("other.yaml", Self.missing)
+            func suite(_ words: String...) throws -> Program.Outcome {
+                try program.run(Program.path, ["run", "small.yaml", "other.yaml", "-q", "--out"] + words)
+            }
+            #expect(try suite("all").code == 7)
+            #expect(try program.run("run", "small.yaml", "-q", "--out", "one").code == 0)
+            let files = ["all/suite.json", "all/junit.xml", "all/index.html", "one/junit.xml", "one/decisions.ndjson"]
+            let before = try files.map { try program.read($0) }
+            let remedy = "; give another folder with --out, or replace it with --force"
+            expectRefusal(try suite("all"), code: 4, says: "all: the folder of a suite" + remedy)
+            expectRefusal(try suite("one"), code: 4, says: "one: the folder of a run" + remedy)
+            let single = try program.run("run", "small.yaml", "-q", "--out", "all")
+            expectRefusal(single, code: 4, says: "all: the folder of a suite" + remedy)
+            #expect(try files.map { try program.read($0) } == before)
+            #expect(!program.exists("all/decisions.ndjson") && !program.exists("one/suite.json"))
+
+            #expect(try suite("all", "--force").code == 7)
+            let again = try outcomes(try object(try program.read("all/suite.json")))
+            #expect(again == ["small": "passed", "other": "failed"])
+            #expect(try suite("one", "--force").code == 7)
+            #expect(program.exists("one/suite.json") && !program.exists("one/decisions.ndjson"))
+            #expect(try program.run("run", "small.yaml", "-q", "--out", "all", "--force").code == 0)
+            #expect(program.exists("all/decisions.ndjson") && !program.exists("all/suite.json"))
+            #expect(program.exists("all/other/report.html"))
+        }
+    }
+
     @Test("One JUnit file has a suite of each run, also of one that could not begin, and --junit has the same")
     func junit() throws {
         try inFolder { program in

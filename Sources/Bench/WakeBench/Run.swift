@@ -157,8 +157,7 @@ package final class Run {
         try areas.openTrace(for: options)
         try areas.start()
         junit = try Run.junit(options)
-        if options.replaces { try RunFolder.clear(options.out) }
-        folder = try RunFolder(making: options.out)
+        folder = try RunFolder.ofRun(options)
         journal = try RunJournal.of(options, in: folder, playing: played, profile, seed: seed, date: date, backends)
         clock = try Run.clock(of: journal, in: folder, isNeeded: realTime || live != nil)
         try played.keep(in: folder)

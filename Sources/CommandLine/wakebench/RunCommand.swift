@@ -74,7 +74,7 @@ enum RunCommand {
             "play no scenario: take the inputs that the journal of a run or of a phone has through a fresh router, and prove that "
                 + "they are decided the same; 10 when not"
         ),
-        .flag("--force", "replace a run in --out that is over"),
+        .flag("--force", "replace a run or a suite in --out that is over"),
         .flag("--follow", "print each decision when it is made, as a run in real time does on a terminal"),
         .value("--app-log", "MIB", "how much is kept of what an app prints, the newest, in MiB; default 16"),
         .value("--junit", "FILE", "write JUnit there too, an error in it when the run could not begin"),

@@ -43,7 +43,7 @@ enum SuiteCommand {
         _ arguments: Arguments,
         in path: String
     ) throws(CommandFailure) -> ExitCode {
-        let folder = try RunFolder(making: path)
+        let folder = try RunFolder.ofSuite(path, replaces: common.replaces)
         let talk = Talk(plan, isQuiet: arguments.has("--quiet") || arguments.has("--json"))
         let runner = try SuiteRunner(plan, in: folder.path, settings)
         runner.began = { talk.began($0, $1) }
