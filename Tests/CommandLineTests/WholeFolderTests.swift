@@ -75,6 +75,24 @@ struct WholeFolderTests {
         }
     }
 
+    @Test("In each report of a copy, the command that explains a failure is about the copy")
+    func commandsOfCopy() throws {
+        try inFolder { program in
+            try program.write("missed.yaml", Scenarios.small + "expect: [{app: heart, verdict: deny, count: 1}]\n")
+            #expect(try program.run("run", "missed.yaml", "--out", "first/x", "-q").code == 7)
+            let place = { (name: String) in program.folder.appending(path: name).path }
+            try FileManager.default.moveItem(atPath: place("first"), toPath: place("its copy"))
+            #expect(try program.run("report", "its copy/x").code == 0)
+            let summary = try program.run("report", "its copy/x", "-f", "md", "-O", "-").output
+            let (page, junit) = (try program.read("its copy/x/report.html"), try program.read("its copy/x/junit.xml"))
+            #expect(summary.contains("wakebench why com.acme.heart --run 'its copy/x'"), "\(summary)")
+            for text in [page, junit] {
+                #expect(text.contains("wakebench why com.acme.heart --run &#39;its copy/x&#39;"), "\(text)")
+            }
+            for text in [summary, page, junit] { #expect(!text.contains("first/x")) }
+        }
+    }
+
     @Test("A copy elsewhere answers what the run does, after the scenario was edited, and after all its files are gone")
     func elsewhere() throws {
         try inFolder { program in

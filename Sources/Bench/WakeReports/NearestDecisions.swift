@@ -31,6 +31,17 @@ package struct NearestDecisions {
         "wakebench why \(ShellWord.quoted(app)) --run \(ShellWord.quoted(folder))"
     }
 
+    /// A text as ``text(app:sought:at:folder:)`` made it, with the command about the run of this folder.
+    static func text(_ text: String, of folder: String) -> String {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { (line) -> String in
+            guard line.hasPrefix("wakebench why "), let option = line.firstRange(of: " --run ") else {
+                return String(line)
+            }
+            return String(line[..<option.upperBound]) + ShellWord.quoted(folder)
+        }
+        return lines.joined(separator: "\n")
+    }
+
     /// When there was more of what was sought than there may be: with the first decision too many; nil when there was not.
     package func excess(app: String, sought: DecisionFilter, over most: Int) -> Instant? {
         var count = 0

@@ -118,7 +118,7 @@ package struct RunResults: LogLine, Hashable, Sendable {
         }
     }
 
-    /// Reads the file of a folder.
+    /// Reads the file of a folder. Commands in it are about that folder: the run may have been copied, or moved, since it was played.
     ///
     /// - Returns: nil when there is none: an older run, or one that broke off.
     package init?(folder: String) throws(ReportError) {
@@ -134,6 +134,8 @@ package struct RunResults: LogLine, Hashable, Sendable {
             let results = RunResults(value)
         else { throw ReportError(.foreign("not the results of a run"), path: path) }
         self = results
+        if let details = fault?.details { fault?.details = NearestDecisions.text(details, of: folder) }
+        for place in cases.indices { cases[place].details = NearestDecisions.text(cases[place].details, of: folder) }
     }
 
     package static let schema = "wake.results/1"
