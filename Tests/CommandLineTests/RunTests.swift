@@ -285,6 +285,27 @@ struct RunTests {
         }
     }
 
+    @Test("Of exits or a state that are not met the console and JUnit tell how the app's processes ended")
+    func endsInstead() throws {
+        try inFolder { program in
+            let steps = Scenarios.small.replacing("heart}]\n", with: "heart}, {at: 500ms, force-quit: heart}]\n")
+            let expected = "expect: [{app: heart, exits: 1, cause: memory}, {app: heart, state: suspended}]\n"
+            try program.write("small.yaml", steps + expected)
+            let run = try program.run("run", "small.yaml", "--out", "out", "-q")
+            #expect(run.code == 7, "\(run.errors)")
+            let told = """
+                NOT MET  heart exits with cause memory: 1; found 0  [small.yaml:5]
+                         by T+00:00:01.000
+                         ends of com.acme.heart:
+                           T+00:00:00.500  user-force-quit  was swiped away by the user  (x-
+                """
+            #expect(run.output.hasPrefix(told), "\(run.output)")
+            let junit = try program.read("out/junit.xml")
+            let end = "ends of com.acme.heart:\n  T+00:00:00.500  user-force-quit  was swiped away by the user  (x-"
+            #expect(junit.components(separatedBy: end).count == 3, "\(junit)")
+        }
+    }
+
     @Test("A `when` that does not come true in its time ends with 6 and its place, in JSON too")
     func timedOut() throws {
         try inFolder { program in

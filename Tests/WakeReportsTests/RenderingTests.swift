@@ -232,7 +232,7 @@ struct RenderingTests {
     }
 
     @Test(
-        "A failure names the moment, the decisions that come nearest with their rules, and the command that explains them"
+        "A failure names the moment, how processes ended where that was expected, the nearest decisions, and the command"
     )
     func nearest() throws {
         let text = NearestDecisions(try log()).text(
@@ -252,6 +252,18 @@ struct RenderingTests {
                 wakebench why com.acme.heart --run out
                 """
         )
+        let ends = NearestDecisions(try log()).text(
+            app: "com.acme.heart",
+            sought: .init(),
+            ends: true,
+            at: second(12),
+            folder: "out"
+        )
+        let end = "  T+00:00:12.000  user-force-quit  was swiped away by the user  (x-17)"
+        #expect(
+            ends.hasPrefix("by T+00:00:12.000\nends of com.acme.heart:\n\(end)\nnearest decisions about "),
+            "\(ends)"
+        )
         let command = NearestDecisions(try log()).text(app: "a", sought: .init(), at: second(1), folder: "it's mine")
         #expect(command.hasSuffix("\nwakebench why a --run 'it'\\''s mine'"), "\(command)")
         let nothing = NearestDecisions(try log()).text(
@@ -261,6 +273,14 @@ struct RenderingTests {
             folder: "o"
         )
         #expect(nothing.contains("nothing was decided about com.acme.other"))
+        let none = NearestDecisions(try log()).text(
+            app: "com.acme.heart",
+            sought: .init(),
+            ends: true,
+            at: second(11),
+            folder: "o"
+        )
+        #expect(none.hasPrefix("by T+00:00:11.000\nno process of com.acme.heart ended\n"), "\(none)")
     }
 
     @Test("The trace is JSON whose arrows have one start, and whose slices on a row never overlap")

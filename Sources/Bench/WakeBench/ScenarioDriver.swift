@@ -58,7 +58,8 @@ package final class ScenarioDriver: BenchObserver {
         package var column: Int
         /// The apps that fell short, by their places in the scenario.
         package var apps: [Int] = []
-        package var sought = DecisionFilter()
+        /// Nil where it looked at the state of an app.
+        package var sought: DecisionFilter?
         /// `2 resume`, or `the state suspended`.
         package var wanted = ""
         /// What each of the apps had: a number of decisions, or a state.
@@ -329,8 +330,8 @@ package final class ScenarioDriver: BenchObserver {
         /// `0`.
         package var found: String
         package var met = false
-        /// What was looked for in decisions.
-        package var sought = DecisionFilter()
+        /// What was looked for in decisions; nil where it is about the ends of an app's processes, or its state.
+        package var sought: DecisionFilter?
         /// The most of them that there may be; nil for any number.
         package var most: Int?
     }

@@ -159,7 +159,7 @@ struct ShrinkFinding {
                     app: judgement.app,
                     what: "\(judgement.app) \(judgement.expected)",
                     found: judgement.found,
-                    sought: judgement.sought,
+                    sought: judgement.sought ?? DecisionFilter(),
                     subject: expectation.subject.words
                 )
             }
@@ -235,7 +235,7 @@ struct ShrinkStart {
         if unmet.found.first == AppState.notRunning.word {
             try addProbe(ofEnd: app, otherThan: nil, beside: nil)
         } else {
-            try addProbe(app, unmet.sought, beside: nil)
+            try addProbe(app, unmet.sought ?? DecisionFilter(), beside: nil)
         }
     }
 

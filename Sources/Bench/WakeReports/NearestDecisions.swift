@@ -11,10 +11,18 @@ package struct NearestDecisions {
     ///
     /// - Parameters:
     ///   - app: a bundle identifier.
+    ///   - ends: whether to tell how its processes ended, too: what was expected is about these, or about its state.
     ///   - moment: when it was given up.
     ///   - folder: the run folder, as the command names it.
-    package func text(app: String, sought: DecisionFilter, at moment: Instant, folder: String) -> String {
+    package func text(
+        app: String,
+        sought: DecisionFilter,
+        ends: Bool = false,
+        at moment: Instant,
+        folder: String
+    ) -> String {
         var lines = ["by \(LogTime.text(moment))"]
+        if ends { lines += self.ends(of: app, by: moment) }
         let own = log.decisions.filter { $0.app == app && $0.at <= moment }
         if own.isEmpty {
             lines.append("nothing was decided about \(app)")
@@ -31,7 +39,7 @@ package struct NearestDecisions {
         "wakebench why \(ShellWord.quoted(app)) --run \(ShellWord.quoted(folder))"
     }
 
-    /// A text as ``text(app:sought:at:folder:)`` made it, with the command about the run of this folder.
+    /// A text as ``text(app:sought:ends:at:folder:)`` made it, with the command about the run of this folder.
     static func text(_ text: String, of folder: String) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { (line) -> String in
             guard line.hasPrefix("wakebench why "), let option = line.firstRange(of: " --run ") else {
@@ -50,6 +58,17 @@ package struct NearestDecisions {
             if count > most { return decision.at }
         }
         return nil
+    }
+
+    /// How an app's processes ended, the latest of many, in order of time.
+    private func ends(of app: String, by moment: Instant) -> [String] {
+        let own = log.exits.filter { $0.app == app && $0.at <= moment }
+        guard !own.isEmpty else { return ["no process of \(app) ended"] }
+        let left = own.count - Self.shown
+        return ["ends of \(app)\(left > 0 ? ", after \(left) more" : ""):"]
+            + own.suffix(Self.shown).map { exit in
+                "  \(LogTime.text(exit.at))  \(exit.cause.word)  \(exit.words)  (x-\(exit.number))"
+            }
     }
 
     /// The likest, the latest of equals, in order of time.

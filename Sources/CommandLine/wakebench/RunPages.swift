@@ -76,9 +76,12 @@ enum RunPages {
         )
         results.line = firstLine(run.scenario)
         results.decisions = Int64(run.verdicts.reduce(0, +))
-        func near(_ app: Int, _ sought: DecisionFilter) -> String {
+        func near(_ app: Int, _ sought: DecisionFilter?) -> String {
             let (bundle, folder) = (run.bundle(ofApp: app), run.folder.path)
-            if let nearest { return nearest.text(app: bundle, sought: sought, at: run.reached, folder: folder) }
+            if let nearest {
+                let filter = sought ?? DecisionFilter()
+                return nearest.text(app: bundle, sought: filter, ends: sought == nil, at: run.reached, folder: folder)
+            }
             // Its logs can be read, though nobody has.
             return failure?.code == .interrupted ? NearestDecisions.command(about: bundle, folder: folder) : ""
         }
@@ -89,8 +92,8 @@ enum RunPages {
         func missed(_ judgement: ScenarioDriver.Judgement) -> Instant? {
             guard !judgement.met else { return nil }
             let bundle = run.bundle(ofApp: judgement.number)
-            let excess = judgement.most.flatMap { nearest?.excess(app: bundle, sought: judgement.sought, over: $0) }
-            return excess ?? run.reached
+            guard let most = judgement.most, let sought = judgement.sought else { return run.reached }
+            return nearest?.excess(app: bundle, sought: sought, over: most) ?? run.reached
         }
         results.cases = run.driver.judgements.map { judgement in
             JUnitReport.Case(
