@@ -61,6 +61,25 @@ struct ReadingTests {
         }
     }
 
+    @Test("A file of a run in place of its folder is refused with 3, and the folder is named, whoever reads it")
+    func fileOfRun() throws {
+        try inFolder { program in
+            try program.write("small.yaml", Scenarios.small)
+            #expect(try program.run("run", "small.yaml", "--out", "out", "-q").code == 0)
+            let page = "out/report.html"
+            let what = "a file, and not the folder of a run"
+            for words in [
+                ["why", "heart", "--run", page], ["can-wake", "heart", "--run", page], ["app", "exits", "--run", page],
+                ["log", page], ["report", page], ["compare", page, "out"], ["run", "--from", page],
+            ] {
+                let outcome = try program.run(Program.path, words)
+                expectRefusal(outcome, code: 3, says: "\(page): \(what); give its folder, out")
+            }
+            let other = try program.run("why", "heart", "--run", "small.yaml")
+            expectRefusal(other, code: 3, says: "small.yaml: \(what); give the folder of a run")
+        }
+    }
+
     @Test("A log that wakebench did not write is refused with 11, whatever is to be made of it")
     func foreignLog() throws {
         try inFolder { program in

@@ -19,7 +19,10 @@ struct LineReader: ~Copyable {
         self.path = path
         // A pipe in place of a log must not make its reader wait for a writer.
         let opened = unsafe open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard opened >= 0 else { throw ReportError.last("open", path: path) }
+        guard opened >= 0 else {
+            // A file stands where its folder was looked for.
+            throw errno == ENOTDIR ? ReportError(.missing, path: path) : ReportError.last("open", path: path)
+        }
         var status = stat()
         guard unsafe fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             let isPipe = status.st_mode & S_IFMT == S_IFIFO

@@ -16,8 +16,9 @@ enum RunPlace {
     static func folder(_ arguments: Arguments, word: String? = nil) throws(CommandFailure) -> String {
         let named = word ?? arguments.value("--run")
         guard let phone = arguments.value("--phone") else {
-            if let named { return named }
-            return try latest()
+            guard let named else { return try latest() }
+            if let failure = refusal(ofFile: named) { throw failure }
+            return named
         }
         guard named == nil else {
             throw CommandFailure(.usage, "--phone and a run exclude each other", hint: "give one")
@@ -60,8 +61,22 @@ enum RunPlace {
         }
     }
 
+    /// What to say of a file in place of the folder of a run, such as a page in that; nil for anything else.
+    private static func refusal(ofFile path: String) -> CommandFailure? {
+        guard ScenarioSearch.isFolder(path) == false else { return nil }
+        let above = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        let isInRun = FileManager.default.fileExists(atPath: "\(above)/\(RunLog.decisionsName)")
+        return CommandFailure(
+            .notFound,
+            in: path,
+            "a file, and not the folder of a run",
+            hint: isInRun ? "give its folder, \(above)" : "give the folder of a run"
+        )
+    }
+
     /// Why there is no log in a folder: a suite's has one for each of its runs.
     static func missing(_ error: ReportError, _ folder: String) -> CommandFailure {
+        if let failure = refusal(ofFile: folder) { return failure }
         let suite = FileManager.default.contents(atPath: "\(folder)/\(SuiteResults.name)").flatMap {
             JSONValue(parsing: Array($0))
         }
