@@ -259,7 +259,7 @@ struct ImportTests {
         defer { program.clean() }
         let imported = try program.run("import", Self.capture("call.pcapng"), "-o", "taken.yaml")
         #expect(imported.code == 0 && imported.errors == "")
-        #expect(imported.output.contains("taken.yaml: a plan of 11 steps, 1 answers"))
+        #expect(imported.output.contains("taken.yaml: a plan of 11 steps, 1 answer"))
         let devices = Program.repository.appending(path: "Devices").path
         let scenario = try String(contentsOfFile: "\(devices)/Scenarios/voip-call-scripted.yaml", encoding: .utf8)
         for (name, device) in [("played", "\(devices)/VoIP/sip-server.yaml"), ("taken", "taken.yaml")] {

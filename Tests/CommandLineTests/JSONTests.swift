@@ -278,7 +278,10 @@ struct JSONTests {
         try inFolder { program in
             try program.writeForceQuit()
             let (text, page) = try both(program, "wake.scenario-check/1", ["scenario", "check", "swiped.yaml"])
-            func count(_ key: String) -> String { "\(page[key] as? Int ?? -1) \(key)" }
+            func count(_ key: String) -> String {
+                let number = page[key] as? Int ?? -1
+                return "\(number) \(number == 1 ? String(key.dropLast()) : key)"
+            }
             let counts = ["apps", "devices", "steps", "expectations"].map(count).joined(separator: ", ")
             #expect(text == "swiped.yaml: good: \(counts)\n")
             let bad = try program.run("scenario", "check", "beacon.yaml", "--json")

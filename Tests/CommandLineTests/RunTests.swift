@@ -165,7 +165,7 @@ struct RunTests {
             try program.writeForceQuit()
             let check = try program.run("scenario", "check", "swiped.yaml")
             #expect(check.code == 0)
-            #expect(check.output == "swiped.yaml: good: 1 apps, 1 devices, 5 steps, 1 expectations\n")
+            #expect(check.output == "swiped.yaml: good: 1 app, 1 device, 5 steps, 1 expectation\n")
             #expect(try program.run("scenario", "run", "swiped.yaml", "--out", "out").code == 0)
         }
     }

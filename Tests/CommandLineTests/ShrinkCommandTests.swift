@@ -11,6 +11,8 @@ struct ShrinkCommandTests {
         let outcome = try program.run("shrink", "swiped.yaml", "--keep", "heart:deny:ForceQuit", "-o", "few.yaml")
         #expect(outcome.code == 0, "\(outcome.errors)")
         #expect(outcome.output.hasPrefix("few.yaml: "))
+        #expect(outcome.output.contains(" of 1 app, 1 of 1 device, after "), "\(outcome.output)")
+        #expect(outcome.errors.contains(" events, 1 app, 1 device after 1 run, "), "\(outcome.errors)")
         #expect(outcome.output.contains("kept: heart deny ForceQuit"))
         #expect(try program.read("few.yaml").hasPrefix("# Reduced by wakebench shrink from swiped.yaml: "))
         let run = try program.run("run", "few.yaml", "--out", "few", "-q")

@@ -390,7 +390,7 @@ struct SuiteTests {
             #expect(code == 6)
             #expect(try outcomes(suite) == ["long": "error"])
             let page = try program.read("out/long/report.html")
-            let head = "<span class=\"missed\">interrupted, 1 of 1 expectations not met</span>"
+            let head = "<span class=\"missed\">interrupted, 1 of 1 expectation not met</span>"
             #expect(page.contains(head) && page.contains("<p class=\"missed\">interrupted at T+"))
             let explained = "nothing was decided about com.acme.heart\nwakebench why com.acme.heart --run out/long"
             for text in [page, try program.read("out/junit.xml"), try program.read("out/long/junit.xml")] {

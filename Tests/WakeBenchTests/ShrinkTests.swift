@@ -221,6 +221,23 @@ struct ShrinkTests {
         }
     }
 
+    @Test("Of more than three failures it says how many more are not met")
+    func manyFailures() throws {
+        let text = """
+            scenario: many
+            apps: [{scripted: com.acme.plain, name: plain}]
+            steps: [{at: 0, launch: plain}, {at: 2s, force-quit: plain}]
+            expect: [{app: plain, exits: 2}, {app: plain, exits: 3}, {app: plain, exits: 4}, {app: plain, exits: 5}]
+            until: 3s
+
+            """
+        try ScenarioFolder.with(text, belt: belt()) { options in
+            let shrinker = try ScenarioShrinker(options, keeping: .failures, out: options.scenario + ".few")
+            let said = [2, 3, 4].map { "plain exits: \($0), found 1" } + ["and 1 more not met"]
+            #expect(shrinker.goal.text == said.joined(separator: "; "))
+        }
+    }
+
     @Test("A bound ends it, and what is there is the smallest so far")
     func bound() throws {
         var bounds = ScenarioShrinker.Bounds()

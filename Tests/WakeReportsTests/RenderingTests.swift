@@ -218,6 +218,21 @@ struct RenderingTests {
         #expect(throws: foreign) { try RunResults(folder: folder) }
     }
 
+    @Test("One of something is told in the singular, and errors of a suite in the plural")
+    func plurals() {
+        var entries = ["a", "b"].map { SuiteEntry(name: $0, scenario: "\($0).yaml") }
+        for place in entries.indices { entries[place].outcome = .error }
+        let two = SuiteResults(began: 0, took: .zero, folder: "out", entries: entries)
+        #expect(two.summary == "2 runs: 2 errors; 0.000 s")
+        entries.removeLast()
+        entries[0].outcome = .passed
+        let one = SuiteResults(began: 0, took: .zero, folder: "out", entries: entries)
+        #expect(one.summary == "1 run: 1 passed; 0.000 s")
+        #expect(SuitePage.text(one).contains("<h1>1 of 1 run passed</h1>"))
+        let missed = JUnitReport.Case(name: "heart deny: 1", place: "a.yaml:5", failure: "found 0")
+        #expect(RunResults(title: "a", file: "a.yaml", cases: [missed]).failed == "1 of 1 expectation not met")
+    }
+
     @Test("Who has the results open while they are written again has them whole, as they were")
     func resultsAtOnce() throws {
         let folder = fixture.folder

@@ -48,7 +48,7 @@ def test_a_seed_that_kills_its_worker_or_its_program_is_an_error_and_costs_the_o
         (6, "internal: each worker that played it died, 2 in all"),
         (30, "internal: wakebench was ended by signal 11 without an answer: wakebench: out of luck"),
     ]
-    assert "40 runs: 38 passed, 2 error" in output
+    assert "40 runs: 38 passed, 2 errors" in output
     assert not command.runs.exists()
 
 

@@ -54,7 +54,8 @@ def clock(seconds: float) -> str:
 def summary(table: Table, progress: Progress) -> str:
     """What the table holds, and how fast this sweep was."""
     counts = table.counts()
-    words = ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "none played"
+    nouns = {"error": "errors"}
+    words = [f"{count} {outcome if count == 1 else nouns.get(outcome, outcome)}" for outcome, count in counts.items()]
     lines = []
     failing = table.failing(SHOWN)
     for run in failing:
@@ -70,7 +71,9 @@ def summary(table: Table, progress: Progress) -> str:
         first = failing[0]
         again = command(first["scenario"], first["profile"], first["settings"], first["seed"])
         lines.append(f"play the first again: {printable(again)}")
-    lines.append(f"{sum(counts.values())} runs: {words}; {progress.done} of them now, {progress.rate:.1f} seeds a second")
+    count = sum(counts.values())
+    runs = f"{count} run{'' if count == 1 else 's'}: {', '.join(words) or 'none played'}"
+    lines.append(f"{runs}; {progress.done} of them now, {progress.rate:.1f} seeds a second")
     return "\n".join(lines)
 
 

@@ -123,7 +123,8 @@ package final class ScenarioShrinker {
     /// The lines that the result begins with.
     package var comments: [String] {
         [
-            "Reduced by wakebench shrink from \(options.scenario): \(first.events) events to \(progress.events).",
+            "Reduced by wakebench shrink from \(options.scenario): \(Plural.text(first.events, "event")) "
+                + "to \(progress.events).",
             "Kept: \(kept).",
         ]
     }

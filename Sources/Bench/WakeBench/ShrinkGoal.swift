@@ -84,7 +84,7 @@ package struct ShrinkGoal: Sendable {
         }
         var parts = ending.map { [$0 + beside(nil)] } ?? []
         parts += missed.prefix(3)
-        if missed.count > 3 { parts.append("and \(missed.count - 3) more") }
+        if missed.count > 3 { parts.append("and \(missed.count - 3) more not met") }
         return parts.joined(separator: "; ")
     }
 }
@@ -245,7 +245,8 @@ struct ShrinkStart {
         guard finding.expectations.indices.contains(number - 1) else {
             throw CommandFailure(
                 .notFound,
-                "--expect \(number): \(start.scenario.file) has \(finding.expectations.count) expectations"
+                "--expect \(number): \(start.scenario.file) has "
+                    + Plural.text(finding.expectations.count, "expectation")
             )
         }
         guard !isMet(number - 1) else {

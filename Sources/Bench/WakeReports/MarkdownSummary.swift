@@ -21,7 +21,11 @@ package enum MarkdownSummary {
     private static func verdict(_ results: RunResults?) -> String {
         guard let results else { return "no results" }
         if let failed = results.failed { return failed }
-        return results.cases.isEmpty ? "played to its end" : "all \(results.cases.count) expectations met"
+        switch results.cases.count {
+        case 0: return "played to its end"
+        case 1: return "its expectation met"
+        case let count: return "all \(count) expectations met"
+        }
     }
 
     /// Those that were missed first; of many that were met only how many there are.
@@ -57,7 +61,7 @@ package enum MarkdownSummary {
             )
         }
         let more = log.apps.count - appLimit
-        if more > 0 { lines += ["", "And \(more) more apps."] }
+        if more > 0 { lines += ["", "And \(Plural.text(more, "more app"))."] }
         return lines + [""]
     }
 
@@ -83,7 +87,7 @@ package enum MarkdownSummary {
             "| \(key.reason) | \(key.rule) | \(escaped(key.app)) | \(decisions.count) | "
                 + "\(LogTime.tableText(decisions[0].at)) \(escaped(decisions[0].happening)) |"
         }
-        if sorted.count > 20 { lines += ["", "And \(sorted.count - 20) more reasons."] }
+        if sorted.count > 20 { lines += ["", "And \(Plural.text(sorted.count - 20, "more reason"))."] }
         return lines + [""]
     }
 

@@ -21,7 +21,7 @@ extension RunComparison {
             return lines
         }
         let what = difference.kind == .value || difference.kind == .count ? "value" : "step"
-        let before = "\(Self.count(difference.before, what)) agree\(difference.before == 1 ? "s" : "") before it"
+        let before = "\(Plural.text(difference.before, what)) agree\(difference.before == 1 ? "s" : "") before it"
         let after: String
         switch difference.kind {
         case .rest: after = "the rest is too different to be told step by step"
@@ -58,11 +58,9 @@ extension RunComparison {
 
     private func text(_ side: Side?) -> String {
         guard let side else { return "none" }
-        let more = side.count > 1 ? ", and \(Self.count(side.count - 1, "step")) more" : ""
+        let more = side.count > 1 ? ", and \(Plural.text(side.count - 1, "step")) more" : ""
         return "\(side.text) (\(LogTime.text(side.at)), \(LogTime.text(side.decision)))\(more)"
     }
-
-    private static func count(_ number: Int, _ what: String) -> String { "\(number) \(what)\(number == 1 ? "" : "s")" }
 
     /// The last line.
     package var summary: String {
@@ -77,9 +75,9 @@ extension RunComparison {
             sum.all += max(app.values.left, app.values.right)
         }
         var text =
-            "\(different) of \(Self.count(apps.count, "app")) differ\(different == 1 ? "s" : ""): "
-            + "\(steps.agree) of \(Self.count(steps.all, "step")) agree"
-        if values.all > 0 { text += ", and \(values.agree) of \(Self.count(values.all, "value"))" }
+            "\(different) of \(Plural.text(apps.count, "app")) differ\(different == 1 ? "s" : ""): "
+            + "\(steps.agree) of \(Plural.text(steps.all, "step")) agree"
+        if values.all > 0 { text += ", and \(values.agree) of \(Plural.text(values.all, "value"))" }
         let shift = apps.map(\.shift).max { abs($0.nanoseconds) < abs($1.nanoseconds) } ?? .zero
         let size = Instant.Span(nanoseconds: abs(shift.nanoseconds))
         return size == .zero ? text : text + "; agreeing steps are at most \(LogTime.text(size)) apart"

@@ -95,7 +95,7 @@ package struct RunResults: LogLine, Hashable, Sendable {
     package var failed: String? {
         let missed = cases.count { $0.failure != nil }
         let ending = fault.map { [$0.kind == "interrupted" ? $0.kind : "ended by \($0.kind)"] } ?? []
-        let parts = ending + (missed > 0 ? ["\(missed) of \(cases.count) expectations not met"] : [])
+        let parts = ending + (missed > 0 ? ["\(missed) of \(Plural.text(cases.count, "expectation")) not met"] : [])
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 

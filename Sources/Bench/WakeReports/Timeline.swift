@@ -152,7 +152,7 @@ package enum Timeline {
         let total = counts.reduce(0, +)
         let parts = Verdict.allCases.filter { counts[Int($0.rawValue)] > 0 }
             .map { "\(counts[Int($0.rawValue)]) \($0.word)" }
-        return "\(total) decision\(total == 1 ? "" : "s")" + (parts.isEmpty ? "" : ": " + parts.joined(separator: ", "))
+        return Plural.text(total, "decision") + (parts.isEmpty ? "" : ": " + parts.joined(separator: ", "))
     }
 
     private static func pad(_ text: String, _ width: Int) -> String {

@@ -100,7 +100,7 @@ package struct VerdictChanges: Sendable {
     ///   - names: what the runs are called, such as their profiles.
     ///   - width: the characters of a line of the terminal; nil for rows of any width.
     package func lines(names: (String, String), width: Int? = nil) -> [String] {
-        let total = "\(changes.count) of \(count) events came to something else with \(names.1)"
+        let total = "\(changes.count) of \(Plural.text(count, "event")) came to something else with \(names.1)"
         if changes.isEmpty { return [total] }
         let heading = ["TIME", "APP", "EVENT", names.0.uppercased(), names.1.uppercased()]
         let rows = changes.map { change in

@@ -86,7 +86,9 @@ private struct ImportedRecording {
             let words = "\(device), \(count) reads and writes in \(DurationText.text(script.length))"
             return (script.file, RecordingForm.script, script.leftOut, words)
         }
-        if let dump { files.insert((dump.file, .dump, dump.leftOut, ", \(dump.parts.count) devices"), at: 0) }
+        if let dump {
+            files.insert((dump.file, .dump, dump.leftOut, ", \(Plural.text(dump.parts.count, "device"))"), at: 0)
+        }
         return files
     }
 

@@ -134,7 +134,8 @@ private struct ImportedCalls {
         if !skipped.isEmpty { lines.append("skipped:") }
         lines += skipped.map { "  \($0.count) \($0.why), the first at byte \($0.first)" }
         if let written, let lift {
-            lines.append("\(written): a plan of \(lift.server.plan.count) steps, \(lift.server.answers.count) answers")
+            let steps = Plural.text(lift.server.plan.count, "step")
+            lines.append("\(written): a plan of \(steps), \(Plural.text(lift.server.answers.count, "answer"))")
         }
         return lines + (lift?.notes ?? []).map { "note: \($0)" }
     }

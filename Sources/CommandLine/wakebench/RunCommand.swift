@@ -219,7 +219,8 @@ enum RunCommand {
         }
 
         var line: String {
-            "\(file): good: \(apps) apps, \(devices) devices, \(steps) steps, \(expectations) expectations"
+            let parts = [(apps, "app"), (devices, "device"), (steps, "step"), (expectations, "expectation")]
+            return "\(file): good: \(parts.map { Plural.text($0, $1) }.joined(separator: ", "))"
         }
     }
 

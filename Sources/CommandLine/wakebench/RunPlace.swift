@@ -86,7 +86,7 @@ enum RunPlace {
         return CommandFailure(
             .notFound,
             in: folder,
-            "the folder of a suite of \(runs.count) runs",
+            "the folder of a suite of \(Plural.text(runs.count, "run"))",
             hint: "name one of them, such as \(folder)/\(name)"
         )
     }

@@ -41,8 +41,8 @@ enum RunReport {
             throw error
         }
         if run.bench.unrecorded > 0 {
-            let lost =
-                "\(run.bench.unrecorded) events came faster than they could be decided, and were lost without a verdict"
+            let events = Plural.text(Int(run.bench.unrecorded), "event")
+            let lost = "\(events) came faster than could be decided, and got no verdict"
             Output.complain("note: \(lost); slow their source down")
         }
         for line in run.captureLosses { Output.complain("note: \(line)") }
@@ -143,7 +143,7 @@ enum RunReport {
         follows: Bool
     ) throws(CommandFailure) -> CommandFailure? {
         if console.showsProgress {
-            run.progress = { console.progress("\(LogTime.shortText($0))  \($1) decisions") }
+            run.progress = { console.progress("\(LogTime.shortText($0))  \(Plural.text($1, "decision"))") }
         }
         if follows { run.follow = { console.show($0) } }
         defer { console.clear() }

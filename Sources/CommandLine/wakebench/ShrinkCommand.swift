@@ -91,10 +91,12 @@ enum ShrinkCommand {
             print(try Output.json(page: Page(ok: code == .done, ending, shrinker, out)))
         } else {
             let (first, last) = (shrinker.first, shrinker.progress)
-            print(
-                "\(TerminalText.escaped(out)): \(last.events) of \(first.events) events, \(last.apps) of \(first.apps) apps, "
-                    + "\(last.devices) of \(first.devices) devices, after \(last.runs) runs"
-            )
+            let parts = [
+                "\(last.events) of \(Plural.text(first.events, "event"))",
+                "\(last.apps) of \(Plural.text(first.apps, "app"))",
+                "\(last.devices) of \(Plural.text(first.devices, "device"))", "after \(Plural.text(last.runs, "run"))",
+            ]
+            print("\(TerminalText.escaped(out)): \(parts.joined(separator: ", "))")
             print("kept: \(TerminalText.escaped(shrinker.kept))")
         }
         if ending == .runs || ending == .time {
@@ -152,9 +154,12 @@ enum ShrinkCommand {
 
         func tell(_ progress: ScenarioShrinker.Progress) {
             guard !isQuiet else { return }
-            let text =
-                "\(progress.events) events, \(progress.apps) apps, \(progress.devices) devices after \(progress.runs) runs, "
-                + LogTime.text(progress.elapsed) + (progress.part.isEmpty ? "" : "; \(progress.part)")
+            let parts = [
+                Plural.text(progress.events, "event"), Plural.text(progress.apps, "app"),
+                "\(Plural.text(progress.devices, "device")) after \(Plural.text(progress.runs, "run"))",
+                LogTime.text(progress.elapsed),
+            ]
+            let text = parts.joined(separator: ", ") + (progress.part.isEmpty ? "" : "; \(progress.part)")
             if let console { return console.progress(text) }
             guard progress.events <= told / 2 else { return }
             told = progress.events

@@ -1,4 +1,5 @@
 import Glibc
+import WakeReports
 
 /// One run of a suite: a scenario, with a seed or once more.
 package struct SuiteRun: Hashable, Sendable {
@@ -49,7 +50,8 @@ package struct SuitePlan: Hashable, Sendable {
         guard scenarios.count <= Self.mostRuns / variants else {
             throw CommandFailure(
                 .usage,
-                "\(scenarios.count) scenarios, \(variants) times each, are more than \(Self.mostRuns) runs",
+                "\(Plural.text(scenarios.count, "scenario")), \(Plural.text(variants, "time")) each: "
+                    + "more than \(Self.mostRuns) runs",
                 hint: "take fewer seeds or repetitions, or a shard with its own seeds"
             )
         }

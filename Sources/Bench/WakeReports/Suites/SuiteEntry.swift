@@ -113,10 +113,11 @@ package struct SuiteResults: LogLine, Hashable, Sendable {
     package var summary: String {
         let words = SuiteEntry.Outcome.allCases.compactMap { outcome -> String? in
             let count = count(outcome)
-            return count == 0 ? nil : "\(count) \(SuiteTable.word(outcome))"
+            if count == 0 { return nil }
+            // Of these the error alone is a noun.
+            return outcome == .error ? Plural.text(count, "error") : "\(count) \(SuiteTable.word(outcome))"
         }
-        let runs = entries.count == 1 ? "1 run" : "\(entries.count) runs"
-        return "\(runs): \(words.joined(separator: ", ")); \(SuiteTable.seconds(took))"
+        return "\(Plural.text(entries.count, "run")): \(words.joined(separator: ", ")); \(SuiteTable.seconds(took))"
     }
 
     /// As one JSON object, without a line's end.

@@ -3,7 +3,7 @@ package enum SuitePage {
     package static let name = "index.html"
 
     package static func text(_ suite: SuiteResults) -> String {
-        let title = "\(suite.count(.passed)) of \(suite.entries.count) runs passed"
+        let title = "\(suite.count(.passed)) of \(Plural.text(suite.entries.count, "run")) passed"
         var page = """
             <!doctype html>
             <html lang="en">

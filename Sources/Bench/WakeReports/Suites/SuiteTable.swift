@@ -23,7 +23,7 @@ package enum SuiteTable {
             + padded(TerminalText.escaped(entry.name), width)
             + "  " + String(repeating: " ", count: max(0, 10 - time.count)) + time
         if let results = entry.results {
-            line += "  \(results.decisions) \(results.decisions == 1 ? "decision" : "decisions")"
+            line += "  \(Plural.text(Int(results.decisions), "decision"))"
         }
         return line
     }
