@@ -426,6 +426,26 @@ struct StepNoteTests {
         )
     }
 
+    @Test("A step about an app, or the clock, looks at what the steps before it at the same instant have come to")
+    func oneInstant() throws {
+        let launch = ["at: 0, launch: heart", "at: 0, measure: heart, footprint: 90MB"]
+        let answers = Array(repeating: "at: 1s, authorize: heart, microphone: denied", count: 2)
+        let clock = [
+            "at: 2s, date: 2026-03-01T00:00:00Z", "at: 2s, time-zone: \"+02:00\"", "at: 3s, date: 2026-03-01T00:00:01Z",
+        ]
+        let quit = ["at: 4s, force-quit: heart", "at: 4s, measure: heart, footprint: 90MB"]
+        let again = ["at: 5s, launch: heart", "at: 5s, cancel: heart, notice: tea"]
+        let app = ", notifications: {schedule: []}"
+        #expect(
+            try notes(of: launch + answers + clock + quit + again, app: app, Self.belt, named: "belt") == [
+                "authorize heart: nothing changed, as its microphone is denied already",
+                "date: nothing changed, as the phone's clock is set so already",
+                "measure heart: it does not run",
+                "cancel heart tea: it is neither scheduled nor shown",
+            ]
+        )
+    }
+
     @Test("NOTE-6: a tap on what is not on the screen is a line with what is, and the steps after it are carried out")
     func tapOfNothing() throws {
         let steps = ["at: 1s, tap: {app: heart, notification: tea}", "at: 2s, note: later"]

@@ -20,7 +20,7 @@ extension Run {
             look(at: now)
             let didSomething = try bench.run(at: now)
             if let failure = recorder.failure { throw failure }
-            if driver.hasWork {
+            if driver.hasWork || driver.isHeld {
                 carryOutSteps(at: now)
                 continue
             }
@@ -174,8 +174,10 @@ extension Run {
         look(at: now)
         try bench.run(at: now)
         if let failure = recorder.failure { throw failure }
+        // Not for what comes in the next turns.
+        if driver.isHeld { carryOutSteps(at: now) }
         if hasFailed { return .failed }
-        if driver.hasWork || bench.hasWork(at: now) { return .goesOn }
+        if driver.hasWork || driver.isHeld || bench.hasWork(at: now) { return .goesOn }
         let end = driver.end ?? .distantFuture
         if now >= end { return .over }
         try bench.settle(at: now)
@@ -233,11 +235,11 @@ extension Run {
     }
 
     /// Lets everything do what is due.
-    func step(to now: Instant) {
+    func step(to now: Instant, waiting: Bool = true) {
         reached = max(reached, now)
         areas.timeReached(now)
         scripted.timeReached(now)
-        carryOutSteps(at: now)
+        carryOutSteps(at: now, waiting: waiting)
     }
 
     private func look(at now: Instant) {

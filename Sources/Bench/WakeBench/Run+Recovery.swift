@@ -45,7 +45,7 @@ extension Run {
             notes.append("\(folder.clock): \(damage); time goes on from the last input")
         }
         while driver.failure == nil, let next = driver.nextDeadline, next < min(now, driver.end ?? .distantFuture) {
-            step(to: next)
+            step(to: next, waiting: false)
         }
         reached = now
         startedAt = MonotonicClock.now() - now.nanoseconds
@@ -89,7 +89,9 @@ extension Run {
                 for area in areas.all { area.closeLinks(self, input.origin, at: input.at, isReplay: true) }
             }
             bench.replay(input)
-            while driver.hasWork, driver.failure == nil { carryOutReplayed(at: input.at, &steps) }
+            while driver.failure == nil, driver.hasWork || driver.isHeld && !steps.isAwaiting(at: input.at) {
+                carryOutReplayed(at: input.at, &steps)
+            }
         }
         replay(&commands, before: .max, &steps)
         guard !interrupted else {
@@ -128,11 +130,13 @@ extension Run {
 
     func carryOutReplayed(at now: Instant, _ steps: inout ReplayedSteps) {
         // What devices do of their own at the instant of a step comes before it.
-        if let next = driver.nextDeadline, next <= now {
+        if !driver.isHeld, let next = driver.nextDeadline, next <= now {
             for source in areas.sources where source.isReplayed { source.timeReached(now) }
         }
-        driver.timeReached(now) { (verb, origin) throws(SourceFailure) in
-            steps.performed(verb, origin)
+        driver.timeReached(now) { verb in
+            verb.looksAtApps && steps.isAwaiting(at: now)
+        } perform: { (verb, origin) throws(SourceFailure) in
+            steps.performed(verb, origin, at: now)
             // What a step did to a simulated end itself is done again; what it made happen comes from the journal.
             try performParts(of: verb, at: now) { (verb) throws(SourceFailure) in
                 try areas.perform(verb, origin, in: scenario, at: now)
@@ -145,15 +149,15 @@ extension Run {
 /// The steps that a replay carried out, against the inputs that the journal has of them.
 struct ReplayedSteps {
     /// Steps whose input the journal does not have yet, oldest first.
-    private var open: [(verb: Verb, origin: NameID, inputs: Int)] = []
+    private var open: [(verb: Verb, origin: NameID, inputs: Int, at: Instant)] = []
 
-    mutating func performed(_ verb: Verb, _ origin: NameID) {
+    mutating func performed(_ verb: Verb, _ origin: NameID, at now: Instant) {
         switch verb {
         case .user(let apps, _), .terminate(let apps, _, _), .uninstall(let apps):
-            open.append((verb, origin, apps.count))
-        case .install: open.append((verb, origin, 1))
-        case .setUp(let apps, let devices): open.append((verb, origin, apps.count * devices.count))
-        case .phone, .clock: open.append((verb, origin, 1))
+            open.append((verb, origin, apps.count, now))
+        case .install: open.append((verb, origin, 1, now))
+        case .setUp(let apps, let devices): open.append((verb, origin, apps.count * devices.count, now))
+        case .phone, .clock: open.append((verb, origin, 1, now))
         case .notify, .update, .order, .disconnect, .range, .arm, .cross, .position, .play, .visit, .attach, .send,
             .authorize, .note, .call, .microphone, .plug, .sound, .tap, .notifications, .process, .transfer, .push,
             .simulateTask, .expireTask, .submitTask, .registerTask:
@@ -166,6 +170,9 @@ struct ReplayedSteps {
         open[place].inputs -= 1
         if open[place].inputs == 0 { open.remove(at: place) }
     }
+
+    /// Whether the journal does not have all inputs yet of the steps of an instant.
+    func isAwaiting(at now: Instant) -> Bool { open.contains { $0.at == now } }
 
     /// Steps that were carried out when the bench died, before their input was accepted.
     var lost: [(Verb, NameID)] { open.map { ($0.verb, $0.origin) } }

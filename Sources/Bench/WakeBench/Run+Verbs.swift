@@ -64,9 +64,6 @@ extension Run {
         }
     }
 
-    /// Whether a scripted app does now what a step says, and the router knows of all that it has said before.
-    func isReady(_ app: AppID, at now: Instant) -> Bool { scripted.isAwake(app) && !bench.hasWork(at: now) }
-
     /// Writes down of a step what no input speaks of: a note, a device that left the phone's reach or came back, and what is
     /// asked of an app that cannot do it, or that nobody hears.
     func record(_ verb: Verb, at now: Instant) {
@@ -132,6 +129,14 @@ extension Verb {
         case .order(let orders): (orders.first?.word ?? "", orders.map { Verb.order([$0]) })
         case .tap(let apps, let notification): ("tap", apps.map { Verb.tap(apps: [$0], notification: notification) })
         default: nil
+        }
+    }
+
+    /// Whether what comes of a step, and what is said of it, depends on how apps and the phone's clock stand when it is carried out.
+    var looksAtApps: Bool {
+        switch self {
+        case .authorize, .microphone, .clock: true
+        default: speakers != nil
         }
     }
 

@@ -379,8 +379,13 @@ package final class Run {
         return interrupted
     }
 
-    func carryOutSteps(at now: Instant) {
-        driver.timeReached(now) { (verb, origin) throws(SourceFailure) in
+    /// Carries out the steps that are due.
+    ///
+    /// - Parameter waiting: whether one that looks at how apps stand waits until the bench has taken what came before it.
+    func carryOutSteps(at now: Instant, waiting: Bool = true) {
+        driver.timeReached(now) { verb in
+            waiting && verb.looksAtApps && bench.hasWork(at: now)
+        } perform: { (verb, origin) throws(SourceFailure) in
             try performParts(of: verb, at: now) { (verb) throws(SourceFailure) in
                 try perform(verb, origin, at: now)
             }

@@ -37,6 +37,9 @@ package final class ScenarioDriver: BenchObserver {
     private var unfinished: Int
     private var lastStepAt = Instant.zero
 
+    /// Whether steps that are due wait for what came before them to be taken.
+    package private(set) var isHeld = false
+
     /// Why the run cannot go on, once it cannot: a `when` that did not come true, or a step that could not be carried out.
     package private(set) var failure: String?
 
@@ -147,11 +150,18 @@ package final class ScenarioDriver: BenchObserver {
     }
 
     /// Carries out what is due.
-    package func timeReached(_ now: Instant, perform: Perform) {
+    ///
+    /// - Parameter waits: whether a step is not carried out yet; those after it wait with it.
+    package func timeReached(_ now: Instant, waits: (Verb) -> Bool, perform: Perform) {
+        isHeld = false
         while failure == nil {
             if let place = waiting.firstIndex(where: holds) {
                 let step = waiting.remove(at: place).step
                 schedule(step, from: now)
+            }
+            if let first = due.first, first.at <= now, waits(scenario.steps[first.element.step].verb) {
+                isHeld = true
+                break
             }
             guard let (_, item) = due.takeDue(by: now) else { break }
             let step = scenario.steps[item.step]

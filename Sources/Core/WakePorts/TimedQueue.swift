@@ -47,6 +47,9 @@ public struct TimedQueue<Element> {
     /// The earliest instant.
     @inlinable public var next: Instant? { heap.first?.at }
 
+    /// What is taken out next.
+    @inlinable public var first: Entry? { heap.first }
+
     /// Has something done at an instant, after what was added for it before.
     @inlinable
     public mutating func add(_ element: Element, at instant: Instant) {

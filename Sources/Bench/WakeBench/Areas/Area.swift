@@ -252,8 +252,6 @@ final class StepNotes {
     /// Says that the user's answer for an app changes nothing: it is not installed, or the answer is the one that it has, as
     /// `already` says then.
     func addUnchanged(_ app: AppID, in run: Run, at now: Instant, already: @autoclosure () -> String?) {
-        // What is still to be heard may change it.
-        guard !run.bench.hasWork(at: now) else { return }
         let isThere = run.bench.router.isInstalled(app)
         guard let why = isThere ? already() : "it is not installed" else { return }
         add("authorize \(run.name(of: app)): nothing changed, as \(why)", at: now, isReplayed: false)

@@ -100,7 +100,7 @@ final class AudioArea: Area {
 
     /// An app has no sound to stop, to change or to keep waiting, or it sounds as it is to already.
     private func noteSoundless(_ act: ScriptedApp.SoundAct, of app: AppID, in run: Run, at now: Instant) {
-        guard run.isReady(app, at: now), act != .play else { return }
+        guard run.scripted.isAwake(app), act != .play else { return }
         let why: String
         if !run.bench.router.hasActiveSession(app) {
             why = "its audio session is not active"

@@ -32,7 +32,7 @@ final class BackgroundTaskArea: Area {
         case .submitTask(let apps, let request):
             for app in apps {
                 let id = AppID(UInt32(app))
-                let why = run.isReady(id, at: now) ? run.scripted.refusal(of: request, by: id) : nil
+                let why = run.scripted.isAwake(id) ? run.scripted.refusal(of: request, by: id) : nil
                 if let why { note("submit", request.identifier, why, of: id, in: run, at: now) }
                 run.scripted.submit(request, of: id)
             }
@@ -40,7 +40,7 @@ final class BackgroundTaskArea: Area {
             for app in apps {
                 let id = AppID(UInt32(app))
                 let permitted = run.scripted.apps[id]?.script.tasks?.permitted ?? []
-                if run.isReady(id, at: now), !permitted.contains(identifier) {
+                if run.scripted.isAwake(id), !permitted.contains(identifier) {
                     note("register", identifier, "its identifier is not permitted (BGT-1)", of: id, in: run, at: now)
                 }
                 run.scripted.say([.backgroundTask(.register(run.names.intern(identifier)))], from: id)

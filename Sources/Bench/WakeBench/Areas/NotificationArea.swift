@@ -87,7 +87,7 @@ final class NotificationArea: Area, BenchObserver {
 
     /// An app takes back what is neither scheduled nor shown.
     private func noteNone(_ notice: String?, of app: AppID, in run: Run, at now: Instant) {
-        guard run.isReady(app, at: now) else { return }
+        guard run.scripted.isAwake(app) else { return }
         let there =
             run.bench.router.pendingNotifications(of: app).map { $0.notification.identifier }
             + run.bench.router.deliveredNotifications(of: app).map { $0.identifier }

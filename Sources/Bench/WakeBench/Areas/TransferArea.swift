@@ -69,7 +69,7 @@ final class TransferArea: Area {
     func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant) {
         guard case .transfer(let apps, let session, let act) = verb else { return }
         for app in apps.map({ AppID(UInt32($0)) }) {
-            if run.isReady(app, at: now), let why = lack(of: act, in: session, of: app, in: run) {
+            if run.scripted.isAwake(app), let why = lack(of: act, in: session, of: app, in: run) {
                 let what = "transfer \(run.name(of: app)) \(session)"
                 notes.add(what, why, of: app, at: now, isReplayed: false)
             }
