@@ -64,6 +64,21 @@ struct CentralOrderRunTests {
         )
     }
 
+    @Test("A central loses its link to a phone that is shut down, and finds nothing of it while it is off")
+    func shutDown() throws {
+        let log = try play(
+            "{at: 10s, connect: reader, service: 180D}, {at: 12s, phone: shut-down}, "
+                + "{at: 14s, write: reader, characteristic: 2A39, value: \"01\"}, {at: 16s, connect: reader, service: 180D}"
+        )
+        #expect(
+            log.notes.map(\.text) == [
+                "reader: connected", "write: reader has no link: connect it first",
+                "connect reader 180D: nobody advertises it now, and it goes on looking",
+                "reader: still looks for 180D at the end, which nobody advertises",
+            ]
+        )
+    }
+
     @Test("Steps of a central that wait behind a connect that finds nobody are a line at the end")
     func behind() throws {
         let words = ["read: reader", "write: reader, value: \"01\"", "subscribe: reader"]

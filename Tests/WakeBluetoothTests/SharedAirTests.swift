@@ -426,7 +426,7 @@ struct SharedAirTests {
         let phones = try TwoPhones()
         let (temperature, _) = try phones.connect()
         phones.ask(.setNotify(temperature, true))
-        phones.two.role.endPhoneLinks(at: phones.now)
+        phones.two.role.endLinks(at: phones.now)
         phones.pass(.milliseconds(10))
         #expect(try phones.one.last(.peripheralDisconnected).payload == .failure(.peripheralDisconnected))
         #expect(phones.two.all(.centralUnsubscribed).isEmpty)

@@ -78,18 +78,6 @@ extension SimulatedPeripheralRole {
         say(.refused(link: link, reason == .timeout ? .connectionTimeout : .peripheralDisconnected), to: index)
     }
 
-    /// The phone restarts: its links to other phones end, and those of its apps that were asked and subscribed to are gone.
-    package func endPhoneLinks(at now: Instant) {
-        for index in centrals.indices where centrals[index].phone != nil {
-            endPhoneLink(index, because: .localTerminated)
-            centrals[index].isUp = false
-            centrals[index].lossDue = .distantFuture
-            centrals[index].subscriptions.removeAll()
-            dropOutgoing(index, at: now) { _ in true }
-            requests = requests.filter { $0.value.central != index }
-        }
-    }
-
     // MARK: Answering
 
     /// Takes up what a phone in reach asked, and sends what waited for it.

@@ -188,6 +188,14 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
         advertisementChanged(at: now)
     }
 
+    /// The phone is shut down, or restarts: every link goes, and nobody is told of a subscription, as no process is left.
+    package func endLinks(at now: Instant) {
+        for index in centrals.indices {
+            centrals[index].subscriptions.removeAll()
+            linkDown(index, because: .localTerminated, at: now)
+        }
+    }
+
     private func release(_ client: BluetoothClient, at now: Instant) {
         withdraw(attributes.remove { $0.client == client }, silently: true, at: now)
         tellPhonesOfServices()

@@ -24,21 +24,25 @@ extension Run {
     func leaveAir(suddenly: Bool) { areas.bluetooth.leaveAir(suddenly: suddenly) }
 }
 
-/// Ends the links of other phones to a phone that restarts.
+/// Ends the links of centrals to a phone that is shut down, or restarts.
 private final class Restarts: BenchObserver {
     private let role: SimulatedPeripheralRole
 
     init(_ role: SimulatedPeripheralRole) { self.role = role }
 
     func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
-        if case .phone(.reboot) = item.input { role.endPhoneLinks(at: now) }
+        switch item.input {
+        case .phone(.reboot), .phone(.shutDown): role.endLinks(at: now)
+        default: break
+        }
     }
 }
 
 extension BluetoothArea {
-    /// Has a phone that others may be linked to watch for its restarts.
+    /// Has a phone that centrals may be linked to watch for its restarts.
     func watchRestarts(_ run: Run) {
-        if run.live != nil, let phones { run.bench.add(Restarts(phones)) }
+        guard let phones, run.live != nil || run.scenario.devices.contains(where: { $0.central != nil }) else { return }
+        run.bench.add(Restarts(phones))
     }
 
     /// Refuses other phones where there are none.
