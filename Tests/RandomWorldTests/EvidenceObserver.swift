@@ -79,7 +79,7 @@ struct EvidenceObserver {
             if isOff, unlockedSinceBoot { unlockedAt = now }
             isOff = false
             return true
-        case .phone, .user, .setUp, .update, .refuseUpdate: return isOff
+        case .phone, .clock, .user, .setUp, .uninstall, .update, .refuseUpdate: return isOff
         default: return false
         }
     }

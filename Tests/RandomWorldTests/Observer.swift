@@ -148,7 +148,7 @@ struct Observer {
         case .phone(.boot):
             isOff = false
             return true
-        case .phone, .user, .setUp, .update, .refuseUpdate: return isOff
+        case .phone, .clock, .user, .setUp, .uninstall, .update, .refuseUpdate: return isOff
         default: return false
         }
     }

@@ -390,8 +390,9 @@ struct RandomWorld {
     private mutating func exchangeApp() {
         let index = chance.below(Self.appCount)
         if installed[index], chance.once(in: 4) {
-            installed[index] = false
             hear(.uninstall(AppID(UInt32(index))), isEvent: true)
+            // A phone that is off keeps it (SYS-1).
+            installed[index] = router.isInstalled(AppID(UInt32(index)))
         } else {
             install(index)
         }

@@ -589,6 +589,21 @@ struct StepNoteTests {
         #expect(notes == [line, line])
     }
 
+    @Test("SYS-1: nobody uninstalls an app, sets the clock or answers for an app on a phone that is off")
+    func phoneOff() throws {
+        let steps = [
+            "at: 1s, phone: shut-down", "at: 2s, uninstall: heart", "at: 3s, date: 2026-03-01T00:00:00Z",
+            "at: 4s, time-zone: \"+02:00\"", "at: 5s, authorize: heart, location: always",
+            "at: 6s, authorize: heart, microphone: denied", "at: 7s, phone: boot", "at: 8s, time-zone: \"+02:00\"",
+            "at: 9s, authorize: heart, microphone: denied",
+        ]
+        let log = try run(of: steps, app: ", audio: {category: record}", Self.belt, named: "belt")
+        let line = "authorize heart: nothing changed, as the phone is off (SYS-1)"
+        #expect(log.notes.map(\.text) == [line, line])
+        let found = log.deeds.filter { $0.deed == .foundPhoneOff }
+        #expect(found.map(\.at.nanoseconds) == [2_000_000_000, 3_000_000_000, 4_000_000_000])
+    }
+
     @Test("An answer that the user gives an app again changes nothing, which is said, and the app is not told of it")
     func answeredAgain() throws {
         let app = ", location: {authorization: always, significant: true}, audio: {category: record}"

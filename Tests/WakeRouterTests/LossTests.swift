@@ -514,9 +514,14 @@ struct FindingTests {
         #expect(phone.deeds(.foundPhoneOff) == [.none])
         phone.user(.launch, app)
         #expect(phone.deeds(.foundPhoneOff) == [.none, app])
+        phone.hear(.uninstall(app))
+        phone.hear(.clock(PhoneClock(epoch: 0, zone: 3_600)))
+        #expect(phone.deeds(.foundPhoneOff) == [.none, app, app, .none])
         phone.hear(.phone(.boot))
         phone.hear(.phone(.boot))
         #expect(phone.deeds(.foundItSo) == [.none, .none])
+        phone.user(.launch, app)
+        #expect(phone.deeds(.foundNotInstalled) == [])
     }
 
     @Test(

@@ -155,7 +155,9 @@ package struct Router {
         switch input {
         case .timeReached: break
         case .phone(let change): phone(change, id: id)
-        case .clock(let clock): tell(.clockSet(clock))
+        case .clock(let clock):
+            if conditions.contains(.shutDown) { return act(.did(.none, .foundPhoneOff, id)) }
+            tell(.clockSet(clock))
         case .install(let app, let manifest): install(app, manifest)
         case .uninstall(let app): uninstall(app, id: id)
         case .update(let app, let manifest):
@@ -277,7 +279,7 @@ package struct Router {
     }
 
     private mutating func uninstall(_ app: AppID, id: EventID) {
-        guard finds(app, by: id, whenOff: true) else { return }
+        guard finds(app, by: id) else { return }
         endForGood(app, by: id, taking: .lostToUninstall)
         let held = registrations(of: app)
         tell(.uninstalled, of: app)

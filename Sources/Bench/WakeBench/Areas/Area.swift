@@ -249,12 +249,14 @@ final class StepNotes {
         recorder?.miss(what, why, of: app, at: now, isReplayed: isReplayed)
     }
 
-    /// Says that the user's answer for an app changes nothing: it is not installed, or the answer is the one that it has, as
-    /// `already` says then.
-    func addUnchanged(_ app: AppID, in run: Run, at now: Instant, already: @autoclosure () -> String?) {
+    /// Whether the user can answer for an app now, which nobody can on a phone that is off (SYS-1). An answer that changes nothing
+    /// is said to: also one for an app that is not installed, or that is so already, as `already` says then.
+    func takesAnswer(for app: AppID, in run: Run, at now: Instant, already: @autoclosure () -> String?) -> Bool {
+        let isOff = run.bench.router.conditions.contains(.shutDown)
         let isThere = run.bench.router.isInstalled(app)
-        guard let why = isThere ? already() : "it is not installed" else { return }
-        add("authorize \(run.name(of: app)): nothing changed, as \(why)", at: now, isReplayed: false)
+        let why = !isThere ? "it is not installed" : isOff ? "the phone is off (SYS-1)" : already()
+        if let why { add("authorize \(run.name(of: app)): nothing changed, as \(why)", at: now, isReplayed: false) }
+        return !isOff
     }
 }
 

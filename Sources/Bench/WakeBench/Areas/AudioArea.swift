@@ -85,14 +85,14 @@ final class AudioArea: Area {
         case .microphone(let apps, let granted):
             for app in apps.map({ AppID(UInt32($0)) }) {
                 let answer: MicrophonePermission = granted ? .granted : .denied
-                notes.addUnchanged(
-                    app,
+                let isTaken = notes.takesAnswer(
+                    for: app,
                     in: run,
                     at: now,
                     already: run.bench.router.microphonePermission(of: app) == answer
                         ? "its microphone is \(answer.word) already" : nil
                 )
-                answerMicrophone(granted, of: app, origin, in: run)
+                if isTaken { answerMicrophone(granted, of: app, origin, in: run) }
             }
         default: break
         }

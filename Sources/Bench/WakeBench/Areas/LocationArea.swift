@@ -79,13 +79,14 @@ final class LocationArea: Area {
     func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant) {
         guard case .authorize(let apps, let authorization) = verb else { return }
         for app in apps.map({ AppID(UInt32($0)) }) {
-            notes.addUnchanged(
-                app,
+            let isTaken = notes.takesAnswer(
+                for: app,
                 in: run,
                 at: now,
                 already: run.bench.router.locationAuthorization(of: app) == authorization
                     ? "its location authorization is so already" : nil
             )
+            guard isTaken else { continue }
             let event = WakeEvent(
                 kind: .authorizationChanged,
                 subject: run.names.intern("location"),

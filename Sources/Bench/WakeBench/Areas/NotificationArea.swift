@@ -44,7 +44,10 @@ final class NotificationArea: Area, BenchObserver {
     func connect(to run: Run) { run.bench.add(self) }
 
     func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
-        guard case .clock(let clock) = item.input else { return }
+        guard case .clock(let clock) = item.input,
+            // The clock of a phone that is off stays as it is (SYS-1).
+            !output.actions.contains(.did(.none, .foundPhoneOff, item.id))
+        else { return }
         if epoch != nil { epoch = clock.epoch }
         timeZone = clock.zone
     }
