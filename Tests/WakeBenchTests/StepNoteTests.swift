@@ -581,6 +581,22 @@ struct StepNoteTests {
         #expect(notes == (why.map { ["arm thing \(fault): \($0)"] } ?? []))
     }
 
+    @Test("A fault that lasts, and is armed again, is said to change nothing")
+    func faultAgain() throws {
+        let faults = "faults: [{name: gone, change-services: {remove: [180D]}}, {name: renamed, change-name: Belt 2}]\n"
+        let steps = ["gone", "gone", "renamed", "renamed"].enumerated()
+            .map { "at: \($0 + 1)s, arm: belt, fault: \($1)" }
+        #expect(
+            try notes(of: steps, Self.belt + faults, named: "belt") == [
+                "arm belt gone: nothing changed, as it has these services already",
+                "arm belt renamed: nothing changed, as it has that name already",
+            ]
+        )
+        let weaker = (1...2).map { "at: \($0)s, arm: shop, fault: shelf" }
+        let line = "arm shop shelf: nothing changed, as it is so already"
+        #expect(try notes(of: weaker, Self.beacon, named: "shop") == [line])
+    }
+
     @Test("A clock that is set as it is says that nothing changed, and one that is set otherwise does not")
     func clockAgain() throws {
         let steps = ["at: 1s, time-zone: \"+00:00\"", "at: 2s, time-zone: \"+02:00\"", "at: 3s, time-zone: \"+02:00\""]

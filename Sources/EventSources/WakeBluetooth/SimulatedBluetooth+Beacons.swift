@@ -139,11 +139,19 @@ extension SimulatedBluetooth {
         }
     }
 
-    /// Why a fault of a beacon that is over by itself changes nothing for anybody now; nil where it may, and where it lasts.
-    package func lack(of fault: String, _ device: String) -> String? {
-        guard let index = beacon(device),
-            case .silent? = beacons[index].description.faults.first(where: { $0.name == fault })?.effect
-        else { return nil }
+    /// Why a fault of a beacon changes nothing for anybody now: one that is over by itself, or that has been armed before; nil
+    /// where it may.
+    func lack(of effect: Beacon.Effect, ofBeacon index: Int) -> String? {
+        let beacon = beacons[index]
+        let isSo: Bool =
+            switch effect {
+            case .silent: false
+            case .weaken(let decibels): beacon.weakenedBy == decibels
+            case .measuredPower(let power): beacon.signal.measuredPower == power
+            case .renumber(let major, let minor): (beacon.signal.major, beacon.signal.minor) == (major, minor)
+            }
+        if isSo { return "nothing changed, as it is so already" }
+        guard case .silent = effect else { return nil }
         if !poweredOn { return "Bluetooth is off" }
         if !beacons[index].inRange { return "it is out of range" }
         return watched.wants(beacons[index].signal, names) ? nil : "no app asks for beacons like it now"

@@ -1,3 +1,4 @@
+import WakeDevices
 import WakeModel
 
 /// What people who look at the radio are told.
@@ -15,6 +16,27 @@ extension SimulatedBluetooth {
 
     /// Whether a peripheral has a link; nil for what is none of its peripherals.
     package func hasLink(_ device: String) -> Bool? { peripheral(device).map { $0.link == .up } }
+
+    /// Why a fault that is armed now changes nothing; nil where it does, or waits for what it is about.
+    package func lack(of fault: String, _ device: String) -> String? {
+        if let index = beacon(device), let armed = beacons[index].description.faults.first(where: { $0.name == fault })
+        {
+            return lack(of: armed.effect, ofBeacon: index)
+        }
+        guard let peripheral = peripheral(device) else { return nil }
+        switch peripheral.description.faults.first(where: { $0.name == fault })?.effect {
+        case .changeName(let name)?:
+            return peripheral.localName == name ? "nothing changed, as it has that name already" : nil
+        case .changeServices(let change)?:
+            let added = change.added.map(\.uuid)
+            let isSo = peripheral.attributes.services.allSatisfy { service in
+                let isGone = change.removed.contains(service.uuid)
+                return isGone ? !service.isOffered : service.isOffered || !added.contains(service.uuid)
+            }
+            return isSo ? "nothing changed, as it has these services already" : nil
+        default: return nil
+        }
+    }
 
     /// Why a value that a peripheral notifies now reaches nobody, and whether apps could tell more of it.
     package func silence(of device: String, on characteristic: String) -> (why: String, isOfApps: Bool) {
