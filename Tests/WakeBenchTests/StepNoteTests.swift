@@ -558,10 +558,11 @@ struct StepNoteTests {
         let asks = ", location: {authorization: always, updates: true}"
         #expect(try notes(of: launched, app: asks, Self.track, named: "walk") == [])
         let away = ["at: 1s, out-of-range: shop", "at: 2s, arm: shop, fault: mute"]
-        #expect(try notes(of: away, Self.beacon, named: "shop") == ["arm shop mute: it is out of range"])
+        let unheard = "out-of-range shop: no app asks for beacons like it now; it is out of range all the same"
+        #expect(try notes(of: away, Self.beacon, named: "shop") == [unheard, "arm shop mute: it is out of range"])
         let beacons = "beacons: [{identifier: shop, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0}]"
         let monitors = ", location: {authorization: always, \(beacons)}"
-        let muted = ["at: 0, launch: heart", "at: 5s, arm: shop, fault: mute"]
+        let muted = ["at: 0, launch: heart", "at: 5s, arm: shop, fault: mute", "at: 9s, out-of-range: shop"]
         #expect(try notes(of: muted, app: monitors, Self.beacon, named: "shop") == [])
     }
 

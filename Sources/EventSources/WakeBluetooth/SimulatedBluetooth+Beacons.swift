@@ -139,6 +139,11 @@ extension SimulatedBluetooth {
         }
     }
 
+    /// Whether any app asks for beacons like one; nil for what is none.
+    package func isAwaited(beacon device: String) -> Bool? {
+        beacon(device).map { watched.wants(beacons[$0].signal, names) }
+    }
+
     /// Why a fault of a beacon changes nothing for anybody now: one that is over by itself, or that has been armed before; nil
     /// where it may.
     func lack(of effect: Beacon.Effect, ofBeacon index: Int) -> String? {

@@ -218,6 +218,9 @@ final class BluetoothArea: Area {
             notes.add("\(step) \(device.name): it is \(inRange ? "in" : "out of") range already", at: now)
         } else if simulated?.isInReach(phone: device.name) == false, !inRange {
             notes.add("\(step) \(device.name): that phone is not on the air", at: now, isReplayed: false)
+        } else if simulated?.isAwaited(beacon: device.name) == false {
+            let rest = "it is \(inRange ? "in" : "out of") range all the same"
+            notes.add("\(step) \(device.name): no app asks for beacons like it now; \(rest)", at: now)
         }
         if device.phone != nil {
             try radio(for: step).simulateRange(phone: device.name, inRange: inRange, at: now)
