@@ -243,7 +243,7 @@ struct SimulatedTransfersTests {
         }
     }
 
-    @Test("A pipe in the place of the file that a transfer brings is not waited for: there is none then")
+    @Test("A pipe in the place of the file that a transfer brings is not waited for: the transfer fails")
     func pipe() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "wakebench-files-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -252,6 +252,11 @@ struct SimulatedTransfersTests {
         let files = TransferFiles(folder: folder.path)
         #expect(files.write(10, of: 7) == nil)
         #expect(files.write(10, of: 8) != nil)
+        let end = try End(folder: folder.path)
+        end.begin("/plain", 7)
+        end.wait(.seconds(60))
+        #expect(end.ends.map(\.end) == [.failed])
+        #expect(end.reports.last?.report.payload == .transfer(.failed(.cannotWriteToFile)))
     }
 
     @Test("SYS-2: from a snapshot it goes on as it would have")

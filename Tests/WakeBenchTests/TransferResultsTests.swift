@@ -99,6 +99,24 @@ struct TransferResultsTests {
         }
     }
 
+    @Test("XFER-3: what was changed since it was received is not given as a result: the download fails, with a line")
+    func changed() throws {
+        try write("  - {at: 5s, terminate: app, cause: memory, pressure: critical}\n  - {at: 20s, launch: app}")
+        let run = try bench.run(
+            ["run", "results.yaml", "--apps", "apps", "--out", "out", "--quiet"],
+            environment: environment.merging(["WAKEBENCH_APP_SPOILS": "kept"]) { $1 }
+        )
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try told().contains(["spoils"]))
+        #expect(try tasks("finished").count == Self.count - 2)
+        let failed = try told().filter { $0.first == "failed" }.map { $0.last }
+        #expect(failed == ["-3000", "-3000"])
+        let notes = try bench.lines(of: "out/outcomes.ndjson")
+        for sizes in ["10 bytes, and 1000 came", "2000 bytes, and 1000 came"] {
+            #expect(notes.contains { $0.contains(".download is not what was received: it has \(sizes)") }, "\(sizes)")
+        }
+    }
+
     @Test(
         "XFER-3: what an app left where the file of a result is to be is renamed with a note, and the result comes again",
         arguments: [

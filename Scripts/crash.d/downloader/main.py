@@ -3,7 +3,8 @@
 
 The first process that the system launched waits for STALLS seconds at its first result, and has acknowledged none by then. With
 SPOILS=file it has written something else into the file of that result before, with SPOILS=folder it has made a folder of that name,
-and with SPOILS=way a file in place of the folder that holds it."""
+with SPOILS=way a file in place of the folder that holds it, and with SPOILS=kept it has cut off what the bench keeps of task 1, and
+added to that of task 2."""
 import json
 import os
 import pathlib
@@ -81,6 +82,10 @@ class App:
             time.sleep(float(os.environ["STALLS"]))
 
     def spoil(self, file, how):
+        if how == "kept":
+            kept = pathlib.Path(os.environ["HOME"], "../../transfers")
+            os.truncate(kept / "1.download", 10)
+            return os.truncate(kept / "2.download", 2_000)
         if how == "file":
             return file.write_bytes(b"spoiled")
         shutil.rmtree(file.parent)

@@ -6,14 +6,8 @@ import WakeWire
 extension TransferArea {
     static func told(_ delivery: AppDelivery, to app: AppID, through host: ProcessAppHost) -> ToldEvent? {
         guard var event = host.translation.transferEvent(delivery) else { return nil }
-        if case .finished(let task, var response) = event, !response.file.isEmpty {
-            do throws(SystemError) {
-                response.file = try host.place(response.file, of: delivery.event.transfer, for: app)
-                event = .finished(task: task, response)
-            } catch {
-                host.surroundings?.note(.held("a download failed, as it cannot be given its file: \(error)"), of: app)
-                event = .cannotPlace(task, error)
-            }
+        if case .finished(let task, let response) = event, !response.file.isEmpty {
+            event = host.finished(task, response, of: delivery.event.transfer, for: app)
         }
         var told = ToldEvent(.transfer(event), of: delivery)
         if case .events = event { told.callback = "handleEventsForBackgroundURLSession" }
@@ -33,13 +27,33 @@ extension TransferArea {
 
 extension WireTransferEvent {
     /// A download whose file the app cannot have: NSURLErrorCannotCreateFile.
-    fileprivate static func cannotPlace(_ task: UInt32, _ error: SystemError) -> WireTransferEvent {
-        .failed(task: task, code: -3_000, message: "cannot create file: \(error.reason)", reason: nil)
+    fileprivate static func cannotPlace(_ task: UInt32, _ reason: String) -> WireTransferEvent {
+        .failed(task: task, code: -3_000, message: "cannot create file: \(reason)", reason: nil)
     }
 }
 
 /// The transfers of real apps.
 extension ProcessAppHost {
+    /// What an app is told of a download that came whole: that it failed where it cannot be given a file of its own.
+    fileprivate func finished(
+        _ task: UInt32,
+        _ response: WireTransferResponse,
+        of transfer: TransferNumber,
+        for app: AppID
+    ) -> WireTransferEvent {
+        do throws(SystemError) {
+            guard let file = try place(response, of: transfer, for: app) else {
+                return .cannotPlace(task, "it is not what was received")
+            }
+            var response = response
+            response.file = file
+            return .finished(task: task, response)
+        } catch {
+            surroundings?.note(.held("a download failed, as it cannot be given its file: \(error)"), of: app)
+            return .cannotPlace(task, error.reason)
+        }
+    }
+
     /// A request about transfers; the tasks of a session that is made again are told here, since the app waits for them.
     func heard(_ request: WireTransferRequest, manager: ManagerNumber, from app: AppID) {
         let asked: TransferRequest

@@ -1,6 +1,8 @@
 import Glibc
+import WakeBackgroundTransfer
 import WakeModel
 import WakeSystem
+import WakeWire
 
 /// The files that transfers bring to real apps.
 extension ProcessAppHost {
@@ -11,9 +13,13 @@ extension ProcessAppHost {
     /// taken the result: one that is killed before that may have written into its own. No part of the way there may be a link: it
     /// would lead out of the app's folder. What else the app has left in the way is renamed, with a note.
     ///
-    /// - Returns: where the copy lies.
+    /// - Returns: where the copy lies; nil, with a note, when the file has another size than what was received.
     /// - Throws: ``SystemError`` when it cannot be made, or the file is gone.
-    func place(_ file: String, of transfer: TransferNumber, for app: AppID) throws(SystemError) -> String {
+    func place(
+        _ response: WireTransferResponse,
+        of transfer: TransferNumber,
+        for app: AppID
+    ) throws(SystemError) -> String? {
         guard let bundle = bundles[app] else { preconditionFailure("app \(app.number) is no bundle") }
         var path = bundle.home
         var folder = try Descriptor.open(path, O_RDONLY | O_DIRECTORY)
@@ -33,10 +39,20 @@ extension ProcessAppHost {
             folder = Descriptor(owning: number)
         }
         let name = "CFNetworkDownload_\(transfer).tmp"
-        let source = try Descriptor.openFile(file, O_RDONLY)
+        let source = try Descriptor.openFile(response.file, O_RDONLY)
         // Of an earlier process that was told and did not take it.
         if unsafe unlinkat(folder.number, name, 0) != 0, errno == EISDIR {
             try moveAside(name, in: folder.number, path, of: app)
+        }
+        var status = stat()
+        guard unsafe fstat(source.number, &status) == 0 else {
+            throw SystemError(last: "fstat", subject: response.file)
+        }
+        guard TransferFiles.isWhole(UInt64(status.st_size), received: response.received) else {
+            let sizes = "it has \(status.st_size) bytes, and \(response.received) came"
+            let what = "a download failed, as \(response.file) is not what was received: \(sizes)"
+            surroundings?.note(.held(what), of: app)
+            return nil
         }
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let number = unsafe openat(folder.number, name, flags, 0o600)

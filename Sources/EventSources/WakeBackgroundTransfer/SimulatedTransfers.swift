@@ -237,7 +237,12 @@ package final class SimulatedTransfers: TransferPort {
         let isUpload = transfer.order.kind == .upload
         var response = TransferResponse(status: entry.status, fields: [HTTPField("Content-Length", "\(entry.size)")])
         (response.sent, response.received) = isUpload ? (entry.size, 0) : (0, entry.size)
-        if !isUpload, let files { response.file = files.write(entry.size, of: transfer.transfer) ?? "" }
+        if !isUpload, let files {
+            guard let file = files.write(entry.size, of: transfer.transfer) else {
+                return end(place, .failed, .failed(.cannotWriteToFile), at: now)
+            }
+            response.file = file
+        }
         end(place, .finished, .finished(response), at: now)
     }
 

@@ -3,12 +3,17 @@ import WakeDevices
 import WakeModel
 
 /// The files that simulated servers send, for apps that can read them: bytes that tell by their place what they must be.
-struct TransferFiles {
+package struct TransferFiles {
     /// Where they lie.
     let folder: String
 
     /// The most bytes of a file that are written, whatever the server says its size is.
     static let largest: UInt64 = 64 << 20
+
+    /// Whether a file of so many bytes can be what a transfer brought that received so many.
+    package static func isWhole(_ size: UInt64, received: UInt64) -> Bool {
+        size == received || size == largest && received > largest
+    }
 
     /// Writes what a transfer brought.
     ///
@@ -25,7 +30,10 @@ struct TransferFiles {
         var left = Int(min(size, Self.largest))
         while left > 0 {
             let part = bytes.next(min(left, 65_536))
-            guard unsafe Glibc.write(descriptor, part, part.count) == part.count else { return nil }
+            guard unsafe Glibc.write(descriptor, part, part.count) == part.count else {
+                remove(transfer)
+                return nil
+            }
             left -= part.count
         }
         return absolute(path)

@@ -163,6 +163,8 @@ package struct TransferFailure: Hashable, Codable, Sendable {
     package static let cancelled = TransferFailure(code: -999, message: "cancelled")
     package static let timedOut = TransferFailure(code: -1001, message: "The request timed out.")
     package static let unsupportedURL = TransferFailure(code: -1002, message: "unsupported URL")
+    /// What came cannot be kept.
+    package static let cannotWriteToFile = TransferFailure(code: -3003, message: "cannot write to file")
     /// By a force quit (XFER-5).
     package static let forceQuit = TransferFailure(code: -999, message: "cancelled", reason: .userForceQuitApplication)
 }
