@@ -212,6 +212,41 @@ struct KeptDefaultsTests {
         #expect(try Data(contentsOf: newer.log) == other)
     }
 
+    @Test(
+        "What is no file where values are written down is not waited for, and a line says what it is",
+        arguments: ["a pipe", "a folder", "a link"]
+    )
+    func noFile(what: String) throws {
+        let app = try App()
+        let folder = app.log.deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        switch what {
+        case "a pipe": try #require(unsafe mkfifo(app.log.path, 0o600) == 0)
+        case "a folder": try FileManager.default.createDirectory(at: app.log, withIntermediateDirectories: false)
+        default: try FileManager.default.createSymbolicLink(at: app.log, withDestinationURL: folder)
+        }
+        let run = try app.run(["set", "3", "c", "get", "c"])
+        #expect(run.lines == ["3"])
+        let words =
+            "wakebench: UserDefaults: \(app.log.path): it is \(what), and no file (remove it to begin anew); "
+        #expect(
+            run.errors == [
+                words + "what was set before may be lost",
+                words + "what is set may end with the process",
+            ]
+        )
+    }
+
+    @Test("A pipe where Foundation has its own file is not waited for: what was set is brought back in its place")
+    func pipeOfFoundation() throws {
+        let app = try App()
+        _ = try app.run(["set", "1", "a", "die"])
+        let file = app.log.deletingLastPathComponent().appending(path: "DefaultsProgram.plist")
+        try? FileManager.default.removeItem(at: file)
+        try #require(unsafe mkfifo(file.path, 0o600) == 0)
+        #expect(try app.run(["get", "a"]) == Said(lines: ["1"]))
+    }
+
     @Test("A line that was cut off as it was written is passed over, and damaged ones are told of once")
     func damage() throws {
         let app = try App()

@@ -169,7 +169,9 @@ struct DefaultsLog {
         try read(old)
         guard isToBeWrittenAnew else { return }
         let new = path + ".new"
-        let file = unsafe Glibc.open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        // Of a process that ended meanwhile, or a pipe, which would let the opening wait.
+        unsafe unlink(new)
+        let file = unsafe Glibc.open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw failure(new) }
         defer { close(file) }
         do throws(Failure) {
@@ -182,10 +184,14 @@ struct DefaultsLog {
         length = Self.head.count + live
     }
 
-    /// Opens and locks the file that the path leads to, also where another process puts a new one in its place meanwhile.
+    /// Opens and locks the file that the path leads to, also where another process puts a new one in its place meanwhile. What is
+    /// no file is refused, and a pipe is not waited for.
     private func open(_ flags: Int32, lock: Int32) throws(Failure) -> Int32 {
         while true {
-            let file = unsafe Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            if let found = Self.obstacle(at: path) {
+                throw Failure(message: "\(path): it is \(found), and no file (remove it to begin anew)")
+            }
+            let file = unsafe Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             guard file >= 0 else { throw failure(path) }
             while flock(file, lock) != 0 {
                 guard errno == EINTR else {
@@ -196,6 +202,20 @@ struct DefaultsLog {
             var status = stat()
             if unsafe fstat(file, &status) != 0 || status.st_nlink > 0 { return file }
             close(file)
+        }
+    }
+
+    /// What stands at a path and is no file.
+    static func obstacle(at path: String) -> String? {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return nil }
+        return switch status.st_mode & S_IFMT {
+        case S_IFREG: nil
+        case S_IFDIR: "a folder"
+        case S_IFLNK: "a link"
+        case S_IFIFO: "a pipe"
+        case S_IFSOCK: "a socket"
+        default: "a device"
         }
     }
 

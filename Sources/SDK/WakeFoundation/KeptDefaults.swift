@@ -67,7 +67,9 @@ private enum KeptDefaults {
     private static func bring(_ values: [(name: DefaultsLog.Name, value: Any?)], to suite: String?) {
         let file = URL(filePath: "\(folder)/\(suite ?? own).plist")
         var domain: [String: Any] = [:]
-        if let bytes = try? Data(contentsOf: file),
+        // A pipe in its place is not waited for, and gives way.
+        if DefaultsLog.obstacle(at: file.resolvingSymlinksInPath().path) == nil,
+            let bytes = try? Data(contentsOf: file),
             let found = try? unsafe PropertyListSerialization.propertyList(from: bytes, format: nil)
         {
             domain = found as? [String: Any] ?? [:]
