@@ -40,11 +40,14 @@ final class Bench {
     var acknowledges = false
     private let endsProcess: Bool
 
-    /// - Parameter endsProcess: whether the process ends with this bench's end.
+    /// - Parameters:
+    ///   - firstPause: before the process is looked for again, in milliseconds.
+    ///   - endsProcess: whether the process ends with this bench's end.
     init(
         _ folder: String,
         program: String? = nil,
         options: [String] = [],
+        firstPause: Int64 = 20,
         endsProcess: Bool = true
     ) throws {
         for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] { unsafe unsetenv(name) }
@@ -52,11 +55,12 @@ final class Bench {
         self.folder = folder
         self.endsProcess = endsProcess
         let usual = ["--first-pause", "20", "--longest-pause", "200", "--progress", "20", "--linger", "20000"]
-        let settings = TransferClient.Settings(
+        var settings = TransferClient.Settings(
             folder: folder,
             program: try program ?? built("WakebenchTransfers"),
             arguments: usual + options
         )
+        settings.firstPause = firstPause
         client = try TransferClient(settings, on: loop)
         client.reported = { [unowned self] report in
             reports.append(report)

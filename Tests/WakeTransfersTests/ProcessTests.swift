@@ -314,6 +314,19 @@ extension TransferTests {
             #expect(text == "WakebenchTransfers: another process has \(folder.path("transfers"))\n")
         }
 
+        @Test("A process that cannot start says why at its first try, and is had once it can")
+        func cannotStart() throws {
+            let lock = folder.path("transfers/lock")
+            for path in [folder.path("transfers"), lock] { try #require(unsafe mkdir(path, 0o700) == 0) }
+            // With these pauses all tries would take longer than the test waits.
+            let bench = try Bench(folder.path("transfers"), firstPause: 5_000)
+            try bench.wait("the reason") { !bench.errors.isEmpty }
+            #expect(bench.errors == [TransferError(.folder, "\(lock): it is no file; remove it")])
+            try #require(unsafe rmdir(lock) == 0)
+            bench.client.open()
+            _ = try bench.say(.list).get()
+        }
+
         @Test("The number of a process that was started apart is spared until the process has been reaped")
         func reaped() throws {
             var ends: [Int32] = [-1, -1]

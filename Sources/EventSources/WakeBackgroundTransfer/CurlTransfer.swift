@@ -130,7 +130,8 @@ extension TransferError {
             case .badURL: .badURL
             case .noFile: .fileDoesNotExist
             case .diskFull: .cannotWriteToFile
-            case .badRequest, .badCommand, .tooMany, .unknown, .over, .notNow, .folder, .program, .system: .unknown
+            case .badRequest, .badCommand, .tooMany, .unknown, .over, .notNow, .folder, .taken, .program, .system:
+                .unknown
             }
         return Int32(failure.rawValue)
     }

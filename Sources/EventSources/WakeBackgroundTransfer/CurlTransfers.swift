@@ -234,7 +234,7 @@ package final class CurlTransfers: TransferPort {
         guard begun[transfer.number] != nil else { return }
         numbers[transfer.number] = nil
         // It may be had again, and takes the transfer then.
-        if error.kind == .program || error.kind == .folder { return lost(error) }
+        if [.program, .folder, .taken].contains(error.kind) { return lost(error) }
         begun[transfer.number] = nil
         report?(transfer.report(.failed, .failed(.init(code: error.code, message: error.message)), origin))
     }

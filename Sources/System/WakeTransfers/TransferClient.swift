@@ -34,7 +34,8 @@ package final class TransferClient {
 
     /// Gets each report once. It is to be acknowledged when it needs not be told to another bench.
     package var reported: (TransferReport) -> Void = { _ in }
-    /// The process cannot be had. The next command tries anew.
+    /// The process cannot be had: told at the first try where it is known why, and when all have failed. The next command tries anew
+    /// then.
     package var failed: (TransferError) -> Void = { _ in }
 
     private let settings: Settings
@@ -216,6 +217,8 @@ package final class TransferClient {
             return failed(error)
         }
         again.arm(after: min(settings.firstPause << Int64(failures - 1), 5_000))
+        // What only its user can mend is said before the other tries have failed, too.
+        if failures == 1, let lastError, lastError.kind == .folder || lastError.kind == .program { failed(lastError) }
     }
 
     private func received(_ packet: [UInt8]) {

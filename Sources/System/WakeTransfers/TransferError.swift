@@ -20,8 +20,10 @@ package struct TransferError: Error, Hashable, Sendable, CustomStringConvertible
         case over
         /// It is in another state, or its bytes are not kept.
         case notNow
-        /// Another process has the folder, or it is not this user's alone.
+        /// The folder cannot be used, or is not this user's alone.
         case folder
+        /// Another process has the folder, and may be about to end.
+        case taken
         /// The program is missing or does not start.
         case program
         case system

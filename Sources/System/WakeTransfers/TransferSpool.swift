@@ -53,7 +53,7 @@ package final class TransferSpool {
 
     /// Keeps other processes away until this one ends, however it does.
     ///
-    /// - Throws: ``TransferError`` of the kind `folder` when another one has the folder.
+    /// - Throws: ``TransferError`` of the kind `taken` when another one has the folder, else of the kind `folder`.
     package func claim() throws(TransferError) {
         do throws(SystemError) {
             let opened = try Descriptor.openFile(place("lock"), O_RDWR | O_CREAT)
@@ -64,8 +64,12 @@ package final class TransferSpool {
             _ = try opened.write(Array("\(getpid())\n".utf8))
             lock = consume opened
         } catch {
-            let isTaken = error.call == "flock" && error.code == EWOULDBLOCK
-            throw TransferError(.folder, isTaken ? "another process has \(path)" : error.description)
+            if error.call == "flock", error.code == EWOULDBLOCK {
+                throw TransferError(.taken, "another process has \(path)")
+            }
+            let isNoFile = [EISDIR, ELOOP, ENXIO].contains(error.code)
+            let reason = isNoFile ? "it is no file; remove it" : "\(error.call): \(error.reason)"
+            throw TransferError(.folder, "\(path)/lock: \(reason)")
         }
     }
 
