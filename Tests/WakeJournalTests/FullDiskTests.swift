@@ -10,10 +10,12 @@ final class SmallDisk {
     let folder: URL
 
     /// Nil when this machine does not let us mount.
-    init?(bytes: Int) {
+    ///
+    /// - Parameter files: how many there can be, the folder included.
+    init?(bytes: Int, files: Int? = nil) {
         folder = FileManager.default.temporaryDirectory.appending(path: "wake-disk-\(UUID().uuidString)")
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let options = "size=\(bytes)"
+        let options = "size=\(bytes)" + (files.map { ",nr_inodes=\($0)" } ?? "")
         let mounted = unsafe options.withCString { unsafe mount("tmpfs", folder.path, "tmpfs", 0, $0) == 0 }
         if !mounted {
             try? FileManager.default.removeItem(at: folder)
@@ -32,6 +34,20 @@ final class SmallDisk {
 
 @Suite("A journal on a disk that is truly full")
 struct FullDiskTests {
+    @Test(
+        "A disk that can have no more files is full, whatever space it has",
+        .enabled(if: SmallDisk.possible, "mounting a small file system needs the right to do so")
+    )
+    func noMoreFiles() throws {
+        // The folder, the lock and the journal; its log has no room.
+        let disk = try #require(SmallDisk(bytes: 1 << 20, files: 3))
+        let path = disk.folder.appending(path: "journal.sqlite").path
+        #expect(throws: JournalError(.full, path: path)) {
+            let journal = try SQLiteJournal(creating: path, meta: .example)
+            try journal.turn(1, payload: .none)
+        }
+    }
+
     @Test(
         "The turn that does not fit is refused, and succeeds once there is space; no turn is lost",
         .enabled(if: SmallDisk.possible, "mounting a small file system needs the right to do so")

@@ -64,6 +64,7 @@ final class Connection {
         switch code & 0xff {
         case SQLITE_FULL: JournalError(.full, path: path)
         case SQLITE_IOERR where isAtSizeLimit: JournalError(.full, path: path)
+        case SQLITE_CANTOPEN where hasNoRoomForFiles: JournalError(.full, path: path)
         case SQLITE_NOTADB: JournalError(.notAJournal, path: path)
         case SQLITE_BUSY, SQLITE_LOCKED: JournalError(.inUse(pid: 0), path: path)
         case SQLITE_CORRUPT: JournalError(.damaged(words), path: path)
@@ -86,6 +87,12 @@ final class Connection {
             // No write of the library is larger than a page of 64 KiB.
             return unsafe stat(path + suffix, &status) == 0 && Int(status.st_size) + 65_536 >= Int(limit.rlim_cur)
         }
+    }
+
+    /// Whether no file can be made there, with space left or not: the library looks for the file then, and keeps that it found none.
+    private var hasNoRoomForFiles: Bool {
+        var disk = statvfs()
+        return unsafe statvfs(path, &disk) == 0 && (disk.f_bavail == 0 || disk.f_files > 0 && disk.f_favail == 0)
     }
 
     /// The library's words, with the system's reason for them when it is known.
