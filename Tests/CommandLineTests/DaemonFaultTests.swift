@@ -784,18 +784,31 @@ struct DaemonFaultTests {
         #expect(try program.read("s/daemon.log") == refused.errors)
     }
 
-    @Test("A pipe in the place of the daemon's log, which nobody reads, is refused and not waited for")
-    func pipeOfLog() throws {
+    @Test(
+        "What is no file in the place of the daemon's log is refused by what it is, and not waited for",
+        arguments: [
+            ("pipe", "a pipe that nobody reads, or a socket, and no file"), ("folder", "a folder, and no file"),
+            ("link", "a symbolic link, which is not followed"),
+        ]
+    )
+    func noFileOfLog(kind: String, words: String) throws {
         let program = try Program()
         defer { program.clean() }
         let state = program.folder.appending(path: "s").path
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
-        #expect(unsafe mkfifo(state + "/daemon.log", 0o600) == 0)
+        let log = state + "/daemon.log"
+        let made =
+            switch kind {
+            case "pipe": unsafe mkfifo(log, 0o600)
+            case "folder": unsafe mkdir(log, 0o700)
+            default: unsafe symlink("elsewhere", log)
+            }
+        #expect(made == 0)
         let refused = try program.run("daemon", "start", "--state", "s", "--socket", "s/c")
         expectRefusal(
             refused,
             code: 12,
-            says: "s/daemon.log: open: ",
+            says: "s/daemon.log: \(words)",
             "; remove it, or give another folder with --state"
         )
     }

@@ -200,10 +200,17 @@ private final class ServeLog {
             let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
             descriptor = try Descriptor.open(path, flags, mode: 0o600).release()
         } catch {
+            let found =
+                switch error.code {
+                case EISDIR: "a folder, and no file"
+                case ENXIO: "a pipe that nobody reads, or a socket, and no file"
+                case ELOOP: "a symbolic link, which is not followed"
+                default: "\(error.call): \(error.reason)"
+                }
             // That of 'daemon start', which has no option for it.
             let isUsual = path == state + "/daemon.log"
             let hint = isUsual ? "remove it, or give another folder with --state" : "give another file with --log"
-            throw CommandFailure(.environment, error.description, hint: hint)
+            throw CommandFailure(.environment, in: path, found, hint: hint)
         }
     }
 
