@@ -347,6 +347,17 @@ struct PhoneFolderTests {
         #expect(place.folder.isThere)
     }
 
+    @Test("A folder that cannot be made for a snapshot is told with what mends it, not with another folder of phones")
+    func noFolder() throws {
+        let place = try Place()
+        let path = place.folder.path
+        try FileManager.default.removeItem(atPath: path)
+        try Data().write(to: URL(fileURLWithPath: path))
+        let failure = #expect(throws: CommandFailure.self) { try place.folder.saveSnapshot("good") }
+        #expect(failure?.message == "\(path)/snapshots: mkdir: Not a directory")
+        #expect(failure?.hint == "see to the space and the rights there")
+    }
+
     @Test("What stops the run of a phone is told with a remedy that a phone has")
     func remedies() throws {
         let erase = "begin anew with 'wakebench phone erase one'"

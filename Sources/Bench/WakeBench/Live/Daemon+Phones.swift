@@ -94,7 +94,7 @@ extension Daemon {
         }
         try requireState()
         try folder.make { (unnamed) throws(CommandFailure) in
-            try RunFolder.make(unnamed.path, option: PhoneFolder.option)
+            try PhoneFolder.makeFolder(unnamed.path)
             if given == nil {
                 try PhoneFolder.replace(unnamed.ownScenario, by: Array("scenario: \(name)\napps: []\n".utf8))
             }

@@ -62,7 +62,7 @@ extension PhoneFolder {
 
     /// - Throws: ``CommandFailure``, also where the phone could not be booted; a snapshot of that name is as it was then.
     func saveSnapshot(_ name: String) throws(CommandFailure) {
-        try RunFolder.make(snapshots, option: Self.option)
+        try Self.makeFolder(snapshots)
         try copyState(to: unfinished(name))
         do throws(CommandFailure) {
             let copy = PhoneFolder(path: unfinished(name))
@@ -200,7 +200,7 @@ extension PhoneFolder {
     func copyState(to other: String, remedy: String? = nil) throws(CommandFailure) {
         let copy = PhoneFolder(path: other)
         do throws(CommandFailure) {
-            try RunFolder.make(other, option: Self.option)
+            try Self.makeFolder(other)
             if hasRun { try Self.copy(run, to: copy.run) }
             try Self.replace(copy.joinedFile, by: try joined(remedy: remedy) ?? [])
             if hasRun { try requireWhole(copy, remedy: remedy) }

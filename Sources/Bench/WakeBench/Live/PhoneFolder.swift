@@ -187,6 +187,14 @@ package struct PhoneFolder: Sendable {
         isFolder(path) && FolderTree.names(in: path).isEmpty
     }
 
+    /// Makes a folder of a phone; one that is there is left as it is.
+    static func makeFolder(_ path: String) throws(CommandFailure) {
+        do throws(CommandFailure) { try RunFolder.make(path, option: option) } catch {
+            // The folder of all phones is there, and another would not have this phone.
+            throw CommandFailure(error.code, error.message, hint: remedy, place: error.place)
+        }
+    }
+
     static func remove(_ path: String) throws(CommandFailure) {
         do throws(FolderTree.Failure) { try FolderTree.remove(path) } catch {
             throw CommandFailure(.environment, in: error.path, error.reason, hint: remedy)
