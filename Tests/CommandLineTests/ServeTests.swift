@@ -212,6 +212,14 @@ struct ServeTests {
         expectRefusal(try bench("phone", "create", "one"), code: 4, says: "there is a phone 'one'")
         expectRefusal(try bench("phone", "create", "../one"), code: 2, says: "'../one'")
         expectRefusal(try bench("ble", "notify", "bolt", "2A37", "00"), code: 2, says: "unknown device 'bolt'")
+        let step = #"{"step": {"notify": "belt", "characteristic": "2A37", "value": "0049"}}"#
+        for request in [step, #"{"op": "do", "command": \#(step)}"#] {
+            expectRefusal(
+                try bench("event", "inject", request),
+                code: 11,
+                says: "is of a request to the socket, and no step; give what is in its 'step' alone: '{\"notify\""
+            )
+        }
         expectRefusal(try bench("app", "launch"), code: 2, says: "APP is missing")
         expectRefusal(try bench("app", "state", "hart"), code: 3, says: "unknown app 'hart'")
         expectRefusal(try bench("time", "advance", "1h"), code: 4, says: "its clock is the machine's")

@@ -212,6 +212,14 @@ enum LivePhoneVerbs {
         guard let value = JSONValue(parsing: bytes), case .object(let members) = value else {
             throw CommandFailure(.invalidFile, "the step is no JSON object")
         }
+        // What the control socket takes has the step in it.
+        if let key = members.first(where: { ["op", "command", "step"].contains($0.key) })?.key {
+            throw CommandFailure(
+                .invalidFile,
+                "'\(key)' is of a request to the socket, and no step",
+                hint: "give what is in its 'step' alone: '{\"notify\": \"belt\", ...}'"
+            )
+        }
         return members
     }
 
