@@ -129,7 +129,11 @@ struct NotifyStepTests {
             ("notify: strap, value: \"00\"", "a step without 'characteristic'"),
             ("notify: strap, characteristic: 2A37", "a step without 'value'"),
             ("notify: [strap.1, hub], characteristic: 2A37, value: \"00\"", "unknown app 'hub'"),
-            ("notify: bolt, characteristic: 2A37, value: \"00\"", "unknown device 'bolt'"),
+            ("notify: bolt, characteristic: 2A37, value: \"00\"", "unknown device or app 'bolt'; expected 'belt'"),
+            (
+                "notify: nobody, characteristic: 2A37, value: \"00\"",
+                "unknown device or app 'nobody'; expected one of belt, hub, strap"
+            ),
             (
                 "notify: hub, characteristic: 2A37, value: \"00\"",
                 "'notify' of 'hub', which is a phone; expected an app of 'evening', told on that phone"

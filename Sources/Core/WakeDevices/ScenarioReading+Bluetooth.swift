@@ -39,7 +39,7 @@ extension ScenarioReading {
 
     private func notify(_ step: StepEntry) throws(FileError) -> Verb {
         if appNames.knows(step.value), !deviceNames.knows(step.value) { return try update(step) }
-        let positions = try deviceNames.resolve(step.value)
+        let positions = try deviceNames.resolve(step.value, orApps: peripherals)
         let node = try step.fields.required("characteristic")
         let uuid = try node.uuid()
         for position in positions {
@@ -53,6 +53,15 @@ extension ScenarioReading {
             try peripheral.checkNotifies(uuid, as: devices[position].name, node)
         }
         return .notify(devices: positions, characteristic: uuid, value: try step.fields.required("value").hex())
+    }
+
+    /// The names of the scripted apps that are peripherals themselves.
+    private var peripherals: [String] {
+        var names: [String] = []
+        for app in apps where names.last != app.group {
+            if case .scripted(let script) = app.form, script.peripheral != nil { names.append(app.group) }
+        }
+        return names
     }
 
     /// What apps that are peripherals themselves notify.

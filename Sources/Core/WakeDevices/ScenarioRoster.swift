@@ -53,8 +53,10 @@ struct ScenarioRoster {
 
     /// The positions that a reference means: `heart`, `a` and `a.*` for all of a group, `a.3`, `a.1-30`, or a list of
     /// such.
-    mutating func resolve(_ node: YAMLNode) throws(FileError) -> [Int] {
-        guard case .sequence(let nodes) = node.content else { return Array(try counted(range(node), node)) }
+    ///
+    /// - Parameter apps: what else the step may name, which is no entry here; said with those of an unknown name.
+    mutating func resolve(_ node: YAMLNode, orApps apps: [String] = []) throws(FileError) -> [Int] {
+        guard case .sequence(let nodes) = node.content else { return Array(try counted(range(node, apps), node)) }
         var positions: [Int] = []
         for node in nodes { positions += try counted(range(node), node) }
         if positions.isEmpty { throw node.error(found: "an empty list", expected: "the name of at least one \(what)") }
@@ -98,15 +100,16 @@ struct ScenarioRoster {
     }
 
     /// The positions of an entry, or of the part of it that the reference means.
-    private func range(_ node: YAMLNode) throws(FileError) -> Range<Int> {
+    private func range(_ node: YAMLNode, _ apps: [String] = []) throws(FileError) -> Range<Int> {
         let text = try node.text(expecting: "the name of \(article) \(what)")
         if let position = aliases[text], position < total { return position..<position + 1 }
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let group = places[String(parts[0])].map({ groups[$0] }) else {
+            let known = groups.map(\.name) + apps
             throw node.error(
-                found: "unknown \(what) '\(excerpt(text))'",
-                expected: groups.isEmpty
-                    ? "an entry under \(what)s first" : suggestion(for: String(parts[0]), among: groups.map(\.name))
+                found: "unknown \(what)\(apps.isEmpty ? "" : " or app") '\(excerpt(text))'",
+                expected: known.isEmpty
+                    ? "an entry under \(what)s first" : suggestion(for: String(parts[0]), among: known)
             )
         }
         guard parts.count == 2, parts[1] != "*" else { return group.first..<group.first + group.count }
