@@ -308,6 +308,22 @@ struct HelpTests {
         }
     }
 
+    @Test(
+        "A verb that takes its run as a word says so where that is given as --run",
+        arguments: ["log", "report", "blame"]
+    )
+    func runOption(verb: String) throws {
+        try inFolder { program in
+            for words in [["--run", "out"], ["--run=out"]] {
+                expectRefusal(
+                    try program.run(Program.path, [verb] + words),
+                    code: 2,
+                    says: "unknown option --run; give the folder as RUN: wakebench \(verb) [RUN"
+                )
+            }
+        }
+    }
+
     @Test("With --json what to do is the hint, whatever signs the message has")
     func hint() throws {
         try inFolder { program in

@@ -231,6 +231,7 @@ enum WakebenchProgram {
             if rest.prefix(while: { $0 != "--" }).contains(where: asksForHelp) {
                 return try HelpCommand.run(verb.words)
             }
+            try refuseRunOption(of: verb, rest)
             return try verb.run(rest)
         } catch {
             let isAsked = words.contains("--json")
@@ -241,6 +242,14 @@ enum WakebenchProgram {
             }
             return error.code
         }
+    }
+
+    /// `--run` names the run of verbs about an app; others take its folder as a word.
+    private static func refuseRunOption(of verb: Verb, _ words: [String]) throws(CommandFailure) {
+        let isGiven = words.prefix { $0 != "--" }.contains { $0 == "--run" || $0.hasPrefix("--run=") }
+        guard isGiven, verb.usage.contains("RUN"), !verb.options.contains(where: { $0.name == "--run" }) else { return }
+        let usage = "wakebench \(verb.words.joined(separator: " ")) \(verb.usage)"
+        throw CommandFailure(.usage, "unknown option --run", hint: "give the folder as RUN: \(usage)")
     }
 
     /// The verb with the most words that the line begins with.
