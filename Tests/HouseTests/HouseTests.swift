@@ -25,6 +25,18 @@ struct HouseTests {
         #expect(Set(all).subtracting(targets.flatMap(\.uses)).sorted() == [], "nobody uses these")
     }
 
+    @Test("No file of Devices is a link: they are used where the rest of the repository is not")
+    func devices() throws {
+        let folder = House.root.appending(path: "Devices")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+        #expect(files.contains("Captures/belt.btsnoop"))
+        let links = files.filter { file in
+            let path = folder.appending(path: file).path
+            return (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil
+        }
+        #expect(links == [])
+    }
+
     @Test("Each folder under Sources is a room or a program of Package.swift")
     func folders() throws {
         let known = Set(try House.folders().map(\.folder))
