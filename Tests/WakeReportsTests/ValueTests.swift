@@ -36,6 +36,26 @@ struct ValueTests {
         #expect(lines.dropFirst().map { $0.split(separator: " ").last.map(String.init) } == Self.values)
     }
 
+    @Test("A long value is cut in tables, and says how many bytes it has; why tells it whole")
+    func long() throws {
+        let (whole, cut) = (String(repeating: "ab", count: 512), String(repeating: "ab", count: 16) + "… (512 bytes)")
+        _ = try fixture.run([[fixture.resume(1, at: second(10))], [fixture.resume(2, at: second(70), event: 2)]])
+        let outcomes = try OutcomeLog(creating: fixture.outcomesPath)
+        for event: UInt64 in [1, 2] { try outcomes.append(ValueEntry(event: EventID(event), value: whole)) }
+        try outcomes.flush()
+        let log = try RunLog(folder: fixture.folder.path, evidence: true)
+        let table = Timeline.text(log)
+        #expect(table.hasSuffix(" \(cut)") && !table.contains(whole), "\(table)")
+        let decision = fixture.resume(1, at: second(10))
+        let row = Timeline.Row(decision, pid: 4711, value: whole, names: fixture.names.text)
+        #expect(Timeline.line(row).hasSuffix(" \(cut)"))
+        let why = Why(log, app: "com.acme.heart")
+        #expect(why.table().contains("value \(cut)"))
+        let text = why.explanation()
+        #expect(text.contains("\n  value    \(whole)\n"), "\(text)")
+        #expect(text.contains("heart-rate-belt/2A37: \(cut)"), "\(text)")
+    }
+
     @Test("why tells that of the decision that it explains, and those of the others")
     func why() throws {
         let why = Why(try log(), app: "com.acme.heart")

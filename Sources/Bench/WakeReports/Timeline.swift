@@ -25,6 +25,7 @@ package enum Timeline {
         var row = row
         row.app = TerminalText.escaped(row.app)
         row.event = TerminalText.escaped(row.event)
+        row.value = short(row.value)
         let verdict = pad(row.verdict, 18)
         let cells = [
             pad(LogTime.tableText(row.at), 14), pad(row.app, 22), pad(row.event, 46), verdict,
@@ -54,6 +55,16 @@ package enum Timeline {
     }
 
     private static let foldedIndent = 16
+
+    /// What came with an event, as a table has it: of a value of more than 32 bytes the first 16, and how many there are.
+    ///
+    /// - Parameter value: in hexadecimal; those of several writes with spaces between them.
+    static func short(_ value: String) -> String {
+        value.split(separator: " ").map { part in
+            let bytes = part.utf8.count / 2
+            return bytes > 32 ? "\(part.prefix(32))… (\(bytes) bytes)" : String(part)
+        }.joined(separator: " ")
+    }
 
     /// A whole run: decisions, what the user and the phone did, ends of processes and notes in order of time, repeats
     /// folded. What changed nothing says so.

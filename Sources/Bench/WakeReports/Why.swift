@@ -337,9 +337,9 @@ package struct Why {
             return first.happening + repeats + (values.isEmpty ? "" : ": \(values)")
         }
 
-        /// What came with the events of all of them; of many the first three and the last.
+        /// What came with the events of all of them, each as a table has it; of many the first three and the last.
         func values(_ log: RunLog) -> String {
-            let values = members.compactMap { log.value(of: $0.event, $0.decision) }
+            let values = members.compactMap { log.value(of: $0.event, $0.decision).map(Timeline.short) }
             guard values.count > 5, let last = values.last else { return values.joined(separator: " ") }
             return values.prefix(3).joined(separator: " ") + " … " + last
         }
@@ -375,7 +375,7 @@ package struct Why {
     }
 
     private func message(_ decision: DecisionRecord) -> String {
-        let value = untold(decision).map { ": value \($0)" } ?? ""
+        let value = untold(decision).map { ": value \(Timeline.short($0))" } ?? ""
         let outcome = log.outcomes[decision.id.number].map { ": \(Self.words($0, decision))" } ?? ""
         return decision.happening + value + outcome
     }
