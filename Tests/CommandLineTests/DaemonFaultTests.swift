@@ -77,11 +77,11 @@ struct DaemonFaultTests {
 
     /// What becomes of a part of a run, or of a snapshot.
     enum Damage: String, CaseIterable, Sendable {
-        case journalCut, journalPipe, clockFolder, logsCut
+        case journalCut, journalPipe, clockFolder, logsCut, transfersFile
         // What the daemon knows of a phone, and not of a snapshot.
         case journalRemoved, runRemoved, runFile, joinedRemoved
 
-        static let ofRun: [Damage] = [.journalCut, .journalPipe, .clockFolder, .logsCut]
+        static let ofRun: [Damage] = [.journalCut, .journalPipe, .clockFolder, .logsCut, .transfersFile]
 
         func strike(_ folder: String) throws {
             let run = folder + "/run"
@@ -95,6 +95,7 @@ struct DaemonFaultTests {
                 try FileManager.default.createDirectory(atPath: run + "/clock", withIntermediateDirectories: false)
             case .logsCut:
                 for log in ["decisions", "outcomes"] { #expect(unsafe truncate("\(run)/\(log).ndjson", 0) == 0) }
+            case .transfersFile: try Data("x".utf8).write(to: URL(fileURLWithPath: run + "/transfers"))
             case .journalRemoved: try FileManager.default.removeItem(atPath: run + "/journal.sqlite")
             case .runRemoved: try FileManager.default.removeItem(atPath: run)
             case .runFile:
@@ -154,7 +155,7 @@ struct DaemonFaultTests {
         let code: Int32 =
             switch damage {
             case .journalCut, .journalPipe: 11
-            case .clockFolder, .logsCut: 12
+            case .clockFolder, .logsCut, .transfersFile: 12
             case .journalRemoved, .runRemoved, .runFile, .joinedRemoved: 4
             }
         let settings = try bench.program.read("state/phones/one/phone.json")
@@ -169,6 +170,82 @@ struct DaemonFaultTests {
         #expect(try bench("phone", "boot", "one").code == 0)
         #expect(try bench("time", "now").output == "T+02:00:00.000\n")
         #expect(try bench("phone", "snapshot", "remove", "base", "-p", "one").code == 0)
+    }
+
+    @Test("Apps that joined and are not known any more are told by their file, and a good phone or snapshot stays")
+    func damagedJoined() throws {
+        let bench = try ServedBench()
+        #expect(try bench("phone", "create", "one").code == 0)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        try bench.program.makeBundle()
+        #expect(try bench("app", "install", "Heart.app").code == 0)
+        #expect(try bench("phone", "shutdown", "one").code == 0)
+        #expect(try bench("phone", "snapshot", "save", "base", "-p", "one").code == 0)
+        let whole = try bench.program.read("state/phones/one/apps.ndjson")
+        func become(_ text: String?, in folder: String) throws {
+            let file = folder + "/apps.ndjson"
+            guard let text else {
+                return try FileManager.default.removeItem(at: bench.program.folder.appending(path: file))
+            }
+            try bench.program.write(file, text)
+        }
+        let missing = ": an app that joined the phone is missing"
+        for (text, code, found) in [
+            (nil, 4, ": removed since an app joined the phone"), ("", 11, missing),
+            (String(whole.dropLast(3)), 11, missing), ("#" + whole, 11, ":1: not what wakebench wrote"),
+            ("{\"foo\":1}\n", 11, ":1: unknown key 'foo' in an app, expected 'on'"),
+            (whole + whole, 11, ":2: a second app named 'Heart', expected another name"),
+        ] as [(String?, Int32, String)] {
+            try become(text, in: "state/phones/one")
+            for words in [["boot", "one"], ["snapshot", "save", "base", "-p", "one"], ["clone", "one", "two"]] {
+                expectRefusal(
+                    try bench.run(["phone"] + words),
+                    code: code,
+                    says: "phones/one/apps.ndjson\(found); begin anew with 'wakebench phone erase one', or",
+                    "'wakebench phone snapshot load base -p one'\n"
+                )
+            }
+            try become(whole, in: "state/phones/one")
+            try become(text, in: "state/phones/one/snapshots/base")
+            expectRefusal(
+                try bench("phone", "snapshot", "load", "base", "-p", "one"),
+                code: code,
+                says: "snapshots/base/apps.ndjson\(found); remove it with",
+                "'wakebench phone snapshot remove base -p one'\n"
+            )
+            try become(whole, in: "state/phones/one/snapshots/base")
+        }
+        // What a boot that was refused had opened is closed.
+        #expect(try bench("phone", "boot", "one").code == 0)
+        #expect(try bench("app", "list").output.split(separator: "\n").count == 2)
+    }
+
+    @Test("A run that is over, or is another than the phone's, is neither saved nor gone back to")
+    func otherRun() throws {
+        let bench = try benchWithSnapshot()
+        let remedy = "; remove it with 'wakebench phone snapshot remove base -p one'\n"
+        let settings = try bench.program.read("state/phones/one/phone.json")
+        let other = settings.replacing("\"--clock=virtual\"", with: "\"--clock=virtual\",\"--seed=7\"")
+        try bench.program.write("state/phones/one/phone.json", other)
+        let found = "run/journal.sqlite: a run of another scenario, seed, profile, date or backend broke off there"
+        let boot = try bench("phone", "boot", "one")
+        expectRefusal(boot, code: 4, says: "phones/one/\(found); begin anew with 'wakebench phone erase one', or")
+        #expect(try bench("phone", "snapshot", "save", "base", "-p", "one").errors == boot.errors)
+        let load = ["phone", "snapshot", "load", "base", "-p", "one"]
+        expectRefusal(try bench.run(load), code: 4, says: "snapshots/base/\(found)\(remedy)")
+        try bench.program.write("state/phones/one/phone.json", settings)
+        try bench.program.write("small.yaml", Scenarios.small)
+        #expect(try bench.program.run("run", "small.yaml", "--out", "over", "-q").code == 0)
+        let journal = "state/phones/one/snapshots/base/run/journal.sqlite"
+        try FileManager.default.removeItem(at: bench.program.folder.appending(path: journal))
+        try FileManager.default.copyItem(
+            at: bench.program.folder.appending(path: "over/journal.sqlite"),
+            to: bench.program.folder.appending(path: journal)
+        )
+        let over = "snapshots/base/run/journal.sqlite: that run is over"
+        expectRefusal(try bench.run(load), code: 4, says: over + remedy)
+        #expect(try bench("phone", "boot", "one").code == 0)
+        #expect(try bench("time", "now").output == "T+02:00:00.000\n")
     }
 
     @Test("A snapshot of a phone that has not begun has no run, and brings the phone back to none")

@@ -30,19 +30,22 @@ private final class Place {
         try Data(text.utf8).write(to: file)
     }
 
+    /// What the phone is booted with. Its scenario is there once it has begun.
+    var options: RunOptions { RunOptions(scenario: phones.path + "/one.yaml", out: folder.run) }
+
     /// Gives the phone the journal of a run that has begun.
     func begin() throws {
-        let meta = JournalMeta(
-            run: "run-1",
-            scenarioPath: "one.yaml",
-            scenarioHash: "0",
-            seed: 1,
-            profile: .ios17,
-            backends: "",
-            freezer: "sigstop",
-            date: 0
-        )
-        _ = try SQLiteJournal(creating: RunFolder(of: folder.run).journal, meta: meta)
+        try Data("scenario: one\napps: []\n".utf8).write(to: URL(fileURLWithPath: options.scenario))
+        _ = try journal(of: folder)
+    }
+
+    /// That of the run of a phone with this one's scenario, which begins or goes on.
+    func journal(of phone: PhoneFolder) throws -> RunJournal {
+        var options = self.options
+        options.out = phone.run
+        let played = PlayedFiles(options)
+        let identity = RunIdentity(options, try Scenario.load(file: played.scenario, files: played.files))
+        return try RunJournal.of(options, in: try RunFolder(making: options.out), playing: played, as: identity)
     }
 
     /// All files of the phone but for those of its journal, by their names from its folder.
@@ -157,23 +160,23 @@ struct PhoneFolderTests {
     func copies() throws {
         let place = try Place(["run/j": "1", "apps.ndjson": "one"])
         try place.begin()
-        try place.folder.saveSnapshot("base")
+        try place.folder.saveSnapshot("base", place.options)
         try place.write("run/j", "2")
-        try place.folder.saveSnapshot("later")
+        try place.folder.saveSnapshot("later", place.options)
         try place.write("run/j", "3")
-        try place.folder.saveSnapshot("base")
+        try place.folder.saveSnapshot("base", place.options)
         try place.folder.erase()
         let kept = [
             "snapshots/base/run/j": "3", "snapshots/base/apps.ndjson": "one", "snapshots/later/run/j": "2",
             "snapshots/later/apps.ndjson": "one",
         ]
         #expect(place.files == kept)
-        try place.folder.loadSnapshot("later")
+        try place.folder.loadSnapshot("later", place.options)
         #expect(place.files == kept.merging(["run/j": "2", "apps.ndjson": "one"]) { $1 })
         try place.folder.removeSnapshot("later")
         #expect(place.folder.snapshotNames == ["base"])
         let missing = CommandFailure(.notFound, "no snapshot 'later'", hint: "it has base")
-        #expect(throws: missing) { try place.folder.loadSnapshot("later") }
+        #expect(throws: missing) { try place.folder.loadSnapshot("later", place.options) }
         #expect(place.files["run/j"] == "2")
     }
 
@@ -184,9 +187,10 @@ struct PhoneFolderTests {
         // Nobody copies a folder into a file.
         try place.write("loading.new", "")
         try place.write("snapshots/.base.new", "")
-        #expect(throws: CommandFailure.self) { try place.folder.loadSnapshot("base") }
-        #expect(throws: CommandFailure.self) { try place.folder.saveSnapshot("base") }
-        #expect(throws: CommandFailure.self) { try place.folder.copyState(to: place.folder.path + "/apps.ndjson/x") }
+        let inFile = place.folder.path + "/apps.ndjson/x"
+        #expect(throws: CommandFailure.self) { try place.folder.loadSnapshot("base", place.options) }
+        #expect(throws: CommandFailure.self) { try place.folder.saveSnapshot("base", place.options) }
+        #expect(throws: CommandFailure.self) { try place.folder.copyState(to: inFile, place.options) }
         try place.folder.settle()
         #expect(place.files == before)
     }
@@ -203,9 +207,10 @@ struct PhoneFolderTests {
             "begin anew with 'wakebench phone erase one', or go back with 'wakebench phone snapshot load base -p one'"
         )
         #expect(throws: ofPhone) { try place.folder.readJoined() }
-        #expect(throws: ofPhone) { try place.folder.saveSnapshot("other") }
+        #expect(throws: ofPhone) { try place.folder.saveSnapshot("other", place.options) }
         let remedy = "remove it with 'wakebench phone snapshot remove base -p one'"
-        #expect(throws: failure("/snapshots/base/apps.ndjson", remedy)) { try place.folder.loadSnapshot("base") }
+        let ofSnapshot = failure("/snapshots/base/apps.ndjson", remedy)
+        #expect(throws: ofSnapshot) { try place.folder.loadSnapshot("base", place.options) }
         #expect(place.files == before)
         try place.folder.removeSnapshot("base")
         try place.folder.erase()
@@ -222,7 +227,7 @@ struct PhoneFolderTests {
         #expect(unsafe mknod(made + "/socket", S_IFSOCK | 0o600, 0) == 0)
         try FileManager.default.createSymbolicLink(atPath: made + "/link", withDestinationPath: "/nowhere")
         #expect(unsafe chmod(made, 0o750) == 0)
-        try place.folder.saveSnapshot("base")
+        try place.folder.saveSnapshot("base", place.options)
         let copy = place.folder.path + "/snapshots/base" + home
         #expect(try FileManager.default.contentsOfDirectory(atPath: copy).sorted() == ["j", "link", "pipe"])
         #expect(mode(copy) == S_IFDIR | 0o750)
@@ -239,18 +244,12 @@ struct PhoneFolderTests {
 
     @Test("The processes of a copied run have a name of their own, which is the same when the run is opened again")
     func processNames() throws {
-        let place = try Place(["one.yaml": "scenario: one\napps: []\n"])
-        func name(_ phone: PhoneFolder) throws -> String {
-            let options = RunOptions(scenario: place.folder.path + "/one.yaml", out: phone.run)
-            let played = PlayedFiles(options)
-            let backends = RunBackends(options, try Scenario.load(file: played.scenario, files: played.files))
-            let folder = try RunFolder(making: options.out)
-            return try RunJournal.of(options, in: folder, playing: played, .ios17, seed: 1, date: .usual, backends)
-                .runName
-        }
+        let place = try Place()
+        try place.begin()
+        func name(_ phone: PhoneFolder) throws -> String { try place.journal(of: phone).runName }
         let first = try name(place.folder)
         let copy = PhoneFolder(path: place.phones.appending(path: "two").path)
-        try place.folder.copyState(to: copy.path)
+        try place.folder.copyState(to: copy.path, place.options)
         let second = try name(copy)
         #expect(first != second)
         #expect(try name(place.folder) == first)
@@ -271,6 +270,21 @@ struct PhoneFolderTests {
         }
         PhoneFolder.sweep(place.phones.path)
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.phones.path).sorted() == [".git", "two"])
+    }
+
+    @Test("A whole line of what has joined that says nothing is told by its number, and one cut off was never there")
+    func linesOfJoined() throws {
+        let whole = "{\"scripted\":\"com.acme.one\"}\n"
+        let place = try Place(["apps.ndjson": whole + "{\"scrip"])
+        #expect(try place.folder.readJoined().map(\.encoded) == [Array(whole.utf8.dropLast())])
+        try place.write("apps.ndjson", whole + "{\"scrip\n" + whole)
+        let failure = CommandFailure(
+            .invalidFile,
+            at: .init(file: place.folder.path + "/apps.ndjson", line: 2),
+            "not what wakebench wrote",
+            hint: "begin anew with 'wakebench phone erase one'"
+        )
+        #expect(throws: failure) { try place.folder.readJoined() }
     }
 
     // MARK: The clock

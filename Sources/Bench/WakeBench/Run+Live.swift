@@ -26,13 +26,7 @@ extension Run {
 
     /// Ends so that the next bench goes on from here: the apps' processes end with this one.
     func stopLive() throws(CommandFailure) {
-        defer {
-            areas.stop()
-            scripted.stop()
-            processes?.host.stop()
-            scripted.view = nil
-            bench.letGo()
-        }
+        defer { letGo() }
         do {
             if realTime { reached = max(reached, machineTime) }
             try bench.commit()
@@ -45,6 +39,15 @@ extension Run {
         } catch {
             throw CommandFailure(error)
         }
+    }
+
+    /// Ends what it has begun, and closes its journal with it.
+    func letGo() {
+        areas.stop()
+        scripted.stop()
+        processes?.host.stop()
+        scripted.view = nil
+        bench.letGo()
     }
 
     /// Asks whether what this run writes would be found again. The file of its clock, of which all is known, is made anew.
@@ -116,6 +119,11 @@ extension Run {
     }
 
     // MARK: Recovery
+
+    /// How many apps its journal has; 0 of a run that begins.
+    func appCount() throws(CommandFailure) -> Int {
+        do throws(JournalError) { return try journal.appCount() } catch { throw CommandFailure(error) }
+    }
 
     /// The commands that the latest snapshot does not hold, oldest first.
     var commandsToReplay: ArraySlice<JournaledCommand> {

@@ -129,11 +129,10 @@ package final class Run {
         try Run.follow(options.parent)
         scenario = if let live { live.scenario } else { try Run.scenario(played) }
         let changes = scenario.settings + options.settings
-        profile = (options.profile ?? scenario.profile ?? .ios17).with(changes)
-        seed = options.seed ?? scenario.seed ?? 1
-        let date = options.date ?? scenario.phone.date ?? .usual
+        let identity = RunIdentity(options, scenario)
+        (profile, seed) = (identity.profile, identity.seed)
+        let (date, backends) = (identity.date, identity.backends)
         loop = try Run.loop()
-        let backends = RunBackends(options, scenario)
         realTime = try backends.needRealTime(options.clock)
         memoryStalls = try Run.memoryStalls(options, realTime: realTime, loop)
         machine = try PhoneOfMachine(options, realTime: realTime, loop)
@@ -158,7 +157,7 @@ package final class Run {
         try areas.start()
         junit = try Run.junit(options)
         folder = try RunFolder.ofRun(options)
-        journal = try RunJournal.of(options, in: folder, playing: played, profile, seed: seed, date: date, backends)
+        journal = try RunJournal.of(options, in: folder, playing: played, as: identity)
         clock = try Run.clock(of: journal, in: folder, isNeeded: realTime || live != nil)
         try played.keep(in: folder)
         try Run.adoptNames(of: journal, into: names)

@@ -23,6 +23,8 @@ package struct RunFolder: Sendable {
     /// The folder of the files that the run plays.
     var played: String { path + "/" + Self.playedName }
     static let playedName = "played"
+    /// The folder of transfers and what they bring.
+    var transfers: String { path + "/transfers" }
 
     /// Where what an app prints goes, from the run folder.
     package static func log(of bundle: String) -> String { "apps/\(bundle).log" }
@@ -194,7 +196,7 @@ package struct RunFolder: Sendable {
         }
     }
 
-    private static func attributes(of path: String) -> stat? {
+    static func attributes(of path: String) -> stat? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? status : nil
     }
@@ -209,7 +211,7 @@ package struct RunFolder: Sendable {
     }
 
     /// A path without links; as it is where nothing is there.
-    private static func resolved(_ path: String) -> String {
+    static func resolved(_ path: String) -> String {
         guard let whole = unsafe realpath(path, nil) else { return path }
         defer { unsafe free(whole) }
         return unsafe String(cString: whole)

@@ -4,6 +4,7 @@ import WakeJournal
 import WakeModel
 import WakePorts
 import WakeReports
+import WakeRouter
 import WakeSystem
 
 /// The journal of a run: a new one, or that of a run that broke off and is to go on.
@@ -23,21 +24,10 @@ struct RunJournal {
         _ options: RunOptions,
         in folder: RunFolder,
         playing played: PlayedFiles,
-        _ profile: Profile,
-        seed: UInt64,
-        date: RunDate,
-        _ backends: RunBackends
+        as identity: RunIdentity
     ) throws(CommandFailure) -> RunJournal {
         guard options.journal else { return try RunJournal(without: folder) }
-        return try RunJournal(
-            folder,
-            playing: played,
-            options: options,
-            profile: profile,
-            seed: seed,
-            date: date,
-            backends: backends
-        )
+        return try RunJournal(folder, playing: played, options: options, as: identity)
     }
 
     /// A run that keeps no journal, and has its folder to itself nevertheless.
@@ -58,10 +48,7 @@ struct RunJournal {
         _ folder: RunFolder,
         playing played: PlayedFiles,
         options: RunOptions,
-        profile: Profile,
-        seed: UInt64,
-        date: RunDate,
-        backends: RunBackends
+        as identity: RunIdentity
     ) throws(CommandFailure) {
         let settings = played.isLive ? Self.liveSettings : Self.settings
         let (path, hash) = (folder.journal, played.digest)
@@ -75,11 +62,11 @@ struct RunJournal {
                     run: name,
                     scenarioPath: played.scenario,
                     scenarioHash: hash,
-                    seed: seed,
-                    profile: profile,
-                    backends: backends.text,
+                    seed: identity.seed,
+                    profile: identity.profile,
+                    backends: identity.backends.text,
                     freezer: options.freezer.rawValue,
-                    date: date.seconds
+                    date: identity.date.seconds
                 )
                 let created = try SQLiteJournal(creating: path, meta: meta, settings: settings)
                 (journal, file, recovery, runName) = (created, created, nil, Self.name(of: name, in: folder))
@@ -91,7 +78,18 @@ struct RunJournal {
         } catch {
             throw CommandFailure(error)
         }
-        guard let recovery else { return }
+        if let recovery { try Self.requireSame(recovery, as: identity, playing: hash, path) }
+    }
+
+    /// Asks whether a run broke off, and is the one that is to go on.
+    ///
+    /// - Parameter hash: that of the scenario.
+    private static func requireSame(
+        _ recovery: JournalRecovery,
+        as identity: RunIdentity,
+        playing hash: String,
+        _ path: String
+    ) throws(CommandFailure) {
         if recovery.finished {
             throw CommandFailure(
                 .wrongState,
@@ -101,8 +99,9 @@ struct RunJournal {
             )
         }
         let same =
-            recovery.meta.scenarioHash == hash && recovery.meta.seed == seed && recovery.meta.profile == profile
-            && recovery.meta.backends == backends.text && recovery.meta.date == date.seconds
+            recovery.meta.scenarioHash == hash && recovery.meta.seed == identity.seed
+            && recovery.meta.profile == identity.profile && recovery.meta.backends == identity.backends.text
+            && recovery.meta.date == identity.date.seconds
         guard same else {
             throw CommandFailure(
                 .wrongState,
@@ -123,17 +122,27 @@ struct RunJournal {
 
     /// Reads all that a recovery reads of the journal of a run that is at rest, and looks how long the logs are.
     ///
+    /// - Parameter hash: that of the scenario.
+    /// - Returns: how many apps the run has.
     /// - Throws: ``CommandFailure`` where a recovery would.
-    fileprivate static func requireWhole(in folder: RunFolder) throws(CommandFailure) {
+    fileprivate static func requireWhole(
+        in folder: RunFolder,
+        as identity: RunIdentity,
+        playing hash: String
+    ) throws(CommandFailure) -> Int {
         var places: LogPlaces
+        let found: JournalRecovery?
+        let apps: Int
         do throws(JournalError) {
             let journal = try RunJournal(opening: folder)
+            found = journal.recovery
             _ = try journal.undelivered()
-            try journal.inputs { _ in }
+            apps = try journal.appCount()
             places = try journal.logPlaces()
         } catch {
             throw CommandFailure(error)
         }
+        if let found { try requireSame(found, as: identity, playing: hash, folder.journal) }
         do throws(ReportError) {
             if try folder.hasEnded(places.part) { places = LogPlaces(part: places.part + 1) }
             for (log, length) in [
@@ -147,6 +156,7 @@ struct RunJournal {
         } catch {
             throw CommandFailure(.environment, error)
         }
+        return apps
     }
 
     /// Locks a folder that has no journal.
@@ -214,6 +224,23 @@ struct RunJournal {
         return places
     }
 
+    /// How many apps there are, be they uninstalled by now: those of the latest snapshot, and those installed since. Every input
+    /// is read.
+    func appCount() throws(JournalError) -> Int {
+        var count = 0
+        if var coder = snapshot, let profile = recovery?.meta.profile {
+            var places = LogPlaces()
+            do throws(EncodingFault) {
+                try coder.code(&places)
+                count = try Bench.standing(from: &coder, profile: profile).router.bundles.count
+            } catch { throw damagedSnapshot(error) }
+        }
+        try inputs { (input) throws(JournalError) in
+            if case .install(let app, _) = input.input { count = max(count, Int(app.number) + 1) }
+        }
+        return count
+    }
+
     /// Whether what is appended is kept.
     var isKept: Bool { file != nil }
 
@@ -242,22 +269,53 @@ struct RunJournal {
     }
 }
 
+/// What tells a run from others of its scenario: what the options say, else the scenario, else what is usual.
+struct RunIdentity {
+    let profile: Profile
+    let seed: UInt64
+    let date: RunDate
+    let backends: RunBackends
+
+    init(_ options: RunOptions, _ scenario: Scenario) {
+        profile = (options.profile ?? scenario.profile ?? .ios17).with(scenario.settings + options.settings)
+        seed = options.seed ?? scenario.seed ?? 1
+        date = options.date ?? scenario.phone.date ?? .usual
+        backends = RunBackends(options, scenario)
+    }
+}
+
 extension RunFolder {
     /// Asks of a run that is at rest, such as a copy, what the boot of its phone would ask of its files.
     ///
+    /// - Parameters:
+    ///   - identity: what the phone's run is.
+    ///   - hash: that of its scenario.
+    /// - Returns: how many apps it has.
     /// - Throws: ``CommandFailure`` where it could not go on.
-    func requireWhole() throws(CommandFailure) {
+    func requireWhole(as identity: RunIdentity, playing hash: String) throws(CommandFailure) -> Int {
         for file in [clock, answers, decisions, outcomes] {
             guard let kind = Self.status(of: file).map({ $0.st_mode & S_IFMT }), kind != S_IFREG else { continue }
             let code = kind == S_IFDIR ? EISDIR : kind == S_IFLNK ? ELOOP : ENXIO
             throw PhoneFolder.failure(SystemError("open", code: code), of: file)
         }
-        for folder in [played, path + "/apps"] {
+        try requireFolders()
+        // As whoever carries transfers out asks.
+        if identity.backends[TransferArea.source] != "simulated", let status = Self.status(of: transfers),
+            status.st_mode & 0o077 != 0
+        {
+            let found = "\(transfers) is not this user's alone: others may use it; chmod 700 it"
+            throw CommandFailure(.environment, found)
+        }
+        return try RunJournal.requireWhole(in: self, as: identity, playing: hash)
+    }
+
+    /// Asks whether folders are what is in the places of folders.
+    func requireFolders() throws(CommandFailure) {
+        for folder in [played, path + "/apps", transfers] {
             guard let kind = Self.status(of: folder).map({ $0.st_mode & S_IFMT }), kind != S_IFDIR else { continue }
             let found = "a link or a file, and no folder"
             throw CommandFailure(.environment, in: folder, found, hint: "remove it, or give another folder with --out")
         }
-        try RunJournal.requireWhole(in: self)
     }
 
     /// What is at a path, itself where it is a link; nil for nothing.

@@ -8,13 +8,12 @@ package final class LiveScenario {
     package private(set) var scenario: Scenario
     private let reading: ScenarioReading
 
-    /// Reads the scenario, and the entries that joined it before.
+    /// Reads the scenario.
     ///
     /// - Throws: ``FileError`` with the line and what was expected.
-    package init(file: String, files: ScenarioFiles, joined: [JSONValue] = []) throws(FileError) {
+    package init(file: String, files: ScenarioFiles) throws(FileError) {
         reading = ScenarioReading(files: files)
         scenario = try reading.scenario(try YAMLReader.read(try files.read(file), file: file))
-        for entry in joined { try join(entry) }
     }
 
     /// Takes in an entry of `apps`.

@@ -55,7 +55,7 @@ final class TransferArea: Area {
         run.bench.add(acknowledger)
         real.standing = { [unowned bench = run.bench] in bench.router.standing(ofTransfer: $0) }
         real.failed = { [unowned run] in run.recorder.note($0, at: run.present) }
-        do throws(SourceFailure) { try real.open(in: RunFolder.absolute(run.folder.path) + "/transfers") } catch {
+        do throws(SourceFailure) { try real.open(in: RunFolder.absolute(run.folder.transfers)) } catch {
             throw CommandFailure(error.exitCode, error.message)
         }
     }

@@ -208,7 +208,7 @@ extension Daemon {
         try from.settle()
         try requireRun(of: known)
         try to.make { (unnamed) throws(CommandFailure) in
-            try from.copyState(to: unnamed.path)
+            try from.copyState(to: unnamed.path, try options(of: known))
             var copy = known
             (copy.name, copy.udid, copy.isBooted) = (name, FolderTree.newUUID(), false)
             if known.scenario == from.ownScenario {
@@ -246,10 +246,11 @@ extension Daemon {
             switch action {
             case "save":
                 try requireRun(of: known)
-                try folder.saveSnapshot(name)
+                try folder.saveSnapshot(name, try options(of: known))
             case "load":
                 try folder.requireSnapshot(name)
-                try folder.loadSnapshot(name) { () throws(CommandFailure) in try forgetRun(of: known) }
+                let options = try options(of: known)
+                try folder.loadSnapshot(name, options) { () throws(CommandFailure) in try forgetRun(of: known) }
                 failures[known.name] = nil
             case "remove": try folder.removeSnapshot(name)
             default: throw CommandFailure(unknown: "action '\(action)'", known: ["save", "load", "list", "remove"])

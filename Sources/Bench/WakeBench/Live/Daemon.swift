@@ -297,14 +297,20 @@ package final class Daemon {
         )
     }
 
+    /// The options of a phone's run.
+    func options(of known: PhoneFolder.Settings) throws(CommandFailure) -> RunOptions {
+        var options = try settings.parse(known.options, known.scenario, folder(of: known.name).run)
+        options.phoneName = known.name
+        options.clock = options.clock ?? .real
+        return options
+    }
+
     /// Switches a phone on, from where it was.
     func boot(_ name: String, _ known: PhoneFolder.Settings) throws(CommandFailure) {
         let folder = folder(of: name)
         try folder.settle()
         try requireRun(of: known)
-        var options = try settings.parse(known.options, known.scenario, folder.run)
-        options.phoneName = name
-        options.clock = options.clock ?? .real
+        let options = try options(of: known)
         let phone: LivePhone
         do throws(CommandFailure) { phone = try LivePhone(name, folder, options, beside: loop, on: air) } catch {
             throw Self.failure(error, of: folder)

@@ -143,9 +143,9 @@ extension LivePhone {
     }
 
     private func join(_ entry: JSONValue) throws(CommandFailure) -> Range<Int> {
+        let before = try folder.readJoined()
         let range: Range<Int>
         do throws(FileError) { range = try live.join(entry) } catch { throw CommandFailure(live: error) }
-        let before = try folder.readJoined()
         do throws(CommandFailure) {
             let bundles = try RealApps.read(live.scenario).filter { range.contains($0.position) }
             try folder.writeJoined(before + [entry])

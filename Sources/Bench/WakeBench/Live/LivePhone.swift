@@ -55,13 +55,9 @@ final class LivePhone: BenchObserver {
         on air: PhonesAir
     ) throws(CommandFailure) {
         (self.name, self.folder, outer) = (name, folder, loop)
-        let joined = try folder.readJoined()
         let played = PlayedFiles(options, isLive: true)
-        do throws(FileError) {
-            live = try LiveScenario(file: played.scenario, files: played.files, joined: joined)
-        } catch {
-            throw folder.failure(ofScenario: error)
-        }
+        live = try folder.readScenario(played)
+        try RunFolder(of: options.out).requireFolders()
         run = try Run(options, playing: played, live: live)
         writer = DecisionRecords(header: run.header, profile: run.profile, names: run.names.text)
         do throws(SystemError) {
@@ -70,9 +66,16 @@ final class LivePhone: BenchObserver {
         } catch {
             throw CommandFailure(.internal, error.description)
         }
-        given = try GivenCommands(run.journal.recovery?.commands ?? [], in: run.folder)
-        run.bench.add(self)
-        try run.beginLive()
+        do throws(CommandFailure) {
+            try folder.requireJoined(by: try run.appCount(), in: live.scenario)
+            given = try GivenCommands(run.journal.recovery?.commands ?? [], in: run.folder)
+            run.bench.add(self)
+            try run.beginLive()
+        } catch {
+            // Once it is mended it can be switched on.
+            run.letGo()
+            throw error
+        }
         target = max(run.reached, run.commandedTo)
         do throws(SystemError) {
             watch = try loop.watch(run.loop.descriptor, for: .readable) { [unowned self] _ in turn() }

@@ -1,4 +1,5 @@
 import WakeBundles
+import WakeDevices
 
 /// Copies of a phone, and its return to them.
 ///
@@ -60,10 +61,11 @@ extension PhoneFolder {
     /// Whether a name can be a snapshot's: those of phones, without what an earlier version called a copy that was not whole.
     static func isSnapshotName(_ text: String) -> Bool { isName(text) && !text.hasSuffix(newSuffix) }
 
+    /// - Parameter options: those of the phone's run.
     /// - Throws: ``CommandFailure``, also where the phone could not be booted; a snapshot of that name is as it was then.
-    func saveSnapshot(_ name: String) throws(CommandFailure) {
+    func saveSnapshot(_ name: String, _ options: RunOptions) throws(CommandFailure) {
         try Self.makeFolder(snapshots)
-        try copyState(to: unfinished(name))
+        try copyState(to: unfinished(name), options)
         do throws(CommandFailure) {
             let copy = PhoneFolder(path: unfinished(name))
             if !copy.hasRun { try Self.replace(copy.none, by: []) }
@@ -79,17 +81,20 @@ extension PhoneFolder {
     /// Brings the run and what has joined to those of a snapshot. Before `loading` has its name nothing has happened; from then
     /// on it is carried out, now or by ``settle()``.
     ///
-    /// - Parameter willLoad: called when all that is needed is there and whole, before anything happens to the phone.
+    /// - Parameters:
+    ///   - options: those of the phone's run.
+    ///   - willLoad: called when all that is needed is there and whole, before anything happens to the phone.
     /// - Throws: ``CommandFailure``, also where the phone could not be booted with it; the phone is as it was then.
     func loadSnapshot(
         _ name: String,
+        _ options: RunOptions,
         willLoad: () throws(CommandFailure) -> Void = {}
     ) throws(CommandFailure) {
         try requireSnapshot(name)
         let source = PhoneFolder(path: snapshot(name))
         let remedy = "remove it with 'wakebench phone snapshot remove \(name) -p \(self.name)'"
         do throws(CommandFailure) {
-            try source.copyState(to: staged, remedy: remedy)
+            try source.copyState(to: staged, options, remedy: remedy)
             try source.requireState(remedy: remedy)
             if !source.hasRun { try Self.replace(PhoneFolder(path: staged).none, by: []) }
             try willLoad()
@@ -195,24 +200,40 @@ extension PhoneFolder {
 
     /// Copies the run and what has joined to a folder that is not there yet, and asks of the copy what a boot would.
     ///
-    /// - Parameter remedy: what to do where they are damaged; nil for the remedy of a phone.
+    /// - Parameters:
+    ///   - options: those of the phone's run.
+    ///   - remedy: what to do where they are damaged; nil for the remedy of a phone.
     /// - Throws: ``CommandFailure``; the folder is not there then.
-    func copyState(to other: String, remedy: String? = nil) throws(CommandFailure) {
+    func copyState(to other: String, _ options: RunOptions, remedy: String? = nil) throws(CommandFailure) {
         let copy = PhoneFolder(path: other)
         do throws(CommandFailure) {
             try Self.makeFolder(other)
             if hasRun { try Self.copy(run, to: copy.run) }
             try Self.replace(copy.joinedFile, by: try joined(remedy: remedy) ?? [])
-            if hasRun { try requireWhole(copy, remedy: remedy) }
+            let entries = try readJoined(remedy: remedy)
+            if hasRun || !entries.isEmpty { try requireWhole(copy, options, remedy: remedy) }
         } catch {
             try? Self.remove(other)
             throw error
         }
     }
 
-    /// Asks whether a boot could go on with a copy of the run. What is wrong with the copy is wrong here.
-    private func requireWhole(_ copy: PhoneFolder, remedy: String?) throws(CommandFailure) {
-        do throws(CommandFailure) { try RunFolder(of: copy.run).requireWhole() } catch {
+    /// Asks whether a boot could go on with a copy of the run, and with what has joined. What is wrong with the copy is wrong here.
+    private func requireWhole(
+        _ copy: PhoneFolder,
+        _ options: RunOptions,
+        remedy: String?
+    ) throws(CommandFailure) {
+        var options = options
+        options.out = run
+        do throws(CommandFailure) {
+            let played = PlayedFiles(options, isLive: true)
+            let live = try readScenario(played, remedy: remedy)
+            guard hasRun else { return }
+            let identity = RunIdentity(options, live.scenario)
+            let apps = try RunFolder(of: copy.run).requireWhole(as: identity, playing: played.digest)
+            try requireJoined(by: apps, in: live.scenario, remedy: remedy)
+        } catch {
             var failure = Daemon.failure(error, of: self, remedy: remedy)
             failure.message = failure.message.replacing(copy.run, with: run)
             if let place = failure.place { failure.place?.file = place.file.replacing(copy.run, with: run) }

@@ -142,14 +142,60 @@ package struct PhoneFolder: Sendable {
 
     // MARK: Apps that joined
 
-    /// The entries of apps that have joined, oldest first. One that was cut off as it was written was never taken in.
-    func readJoined() throws(CommandFailure) -> [JSONValue] {
-        guard let text = try joined(remedy: nil) else { return [] }
+    /// The entries of apps that have joined, a line each, oldest first. One that was cut off as it was written was never taken in.
+    ///
+    /// - Parameter remedy: what to do where they are damaged; nil for the remedy of a phone.
+    /// - Throws: ``CommandFailure`` for a whole line that says nothing.
+    func readJoined(remedy: String? = nil) throws(CommandFailure) -> [JSONValue] {
+        guard let text = try joined(remedy: remedy) else { return [] }
+        let lines = text.split(separator: 0x0a, omittingEmptySubsequences: false)
         var entries: [JSONValue] = []
-        for line in text.split(separator: 0x0a) {
-            if let entry = JSONValue(parsing: Array(line)) { entries.append(entry) }
+        for (place, line) in lines.enumerated() {
+            if let entry = JSONValue(parsing: Array(line)) {
+                entries.append(entry)
+            } else if place < lines.count - 1 {
+                throw failure(ofJoined: place, "not what wakebench wrote", remedy: remedy)
+            }
         }
         return entries
+    }
+
+    private func failure(ofJoined place: Int, _ found: String, remedy: String?) -> CommandFailure {
+        CommandFailure(.invalidFile, at: .init(file: joinedFile, line: place + 1), found, hint: remedy ?? wayBack)
+    }
+
+    /// The scenario that the phone plays, with all that has joined it.
+    ///
+    /// - Parameter remedy: what to do where what has joined is damaged; nil for the remedy of a phone.
+    func readScenario(_ played: PlayedFiles, remedy: String? = nil) throws(CommandFailure) -> LiveScenario {
+        let joined = try readJoined(remedy: remedy)
+        let live: LiveScenario
+        do throws(FileError) { live = try LiveScenario(file: played.scenario, files: played.files) } catch {
+            throw failure(ofScenario: error)
+        }
+        for (place, entry) in joined.enumerated() {
+            do throws(FileError) { try live.join(entry) } catch {
+                // Another file is one that the entry names.
+                guard error.file == live.scenario.file else { throw CommandFailure(.invalidFile, error) }
+                let found = "\(error.found), expected \(error.expected)"
+                throw failure(ofJoined: place, found, remedy: remedy)
+            }
+        }
+        return live
+    }
+
+    /// Asks whether a scenario has all apps that its run has.
+    ///
+    /// - Parameter remedy: what to do where one is missing; nil for the remedy of a phone.
+    func requireJoined(by apps: Int, in scenario: Scenario, remedy: String? = nil) throws(CommandFailure) {
+        let missing = apps - scenario.apps.count
+        guard missing > 0 else { return }
+        let hint = remedy ?? wayBack
+        guard Self.exists(joinedFile) else {
+            throw CommandFailure(.wrongState, in: joinedFile, "removed since an app joined the phone", hint: hint)
+        }
+        let what = missing == 1 ? "an app that joined the phone is" : "\(missing) apps that joined the phone are"
+        throw CommandFailure(.invalidFile, in: joinedFile, "\(what) missing", hint: hint)
     }
 
     /// What the file says; nil where it is not there.
