@@ -236,6 +236,22 @@ struct PhoneFolderTests {
         #expect(try String(contentsOfFile: copy + "/j", encoding: .utf8) == "1")
     }
 
+    @Test("A run that lies behind a link is copied itself, and what the phone goes back to is none but its own")
+    func linkedRun() throws {
+        let place = try Place(["run/j": "1"])
+        try place.begin()
+        let elsewhere = place.phones.path + "/elsewhere"
+        try FileManager.default.moveItem(atPath: place.folder.run, toPath: elsewhere)
+        try FileManager.default.createSymbolicLink(atPath: place.folder.run, withDestinationPath: elsewhere)
+        try place.folder.saveSnapshot("base", place.options)
+        try place.write("run/j", "2")
+        #expect(place.files["snapshots/base/run/j"] == "1")
+        try place.folder.loadSnapshot("base", place.options)
+        #expect(place.files["run/j"] == "1")
+        #expect(mode(place.folder.run).map { $0 & S_IFMT } == S_IFDIR)
+        #expect(try String(contentsOfFile: elsewhere + "/j", encoding: .utf8) == "2")
+    }
+
     /// What lies at a path, with its rights.
     private func mode(_ path: String) -> mode_t? {
         var status = stat()

@@ -208,7 +208,8 @@ extension PhoneFolder {
         let copy = PhoneFolder(path: other)
         do throws(CommandFailure) {
             try Self.makeFolder(other)
-            if hasRun { try Self.copy(run, to: copy.run) }
+            // The run itself where it lies behind a link: a copy of the link would be no copy of it.
+            if hasRun { try Self.copy(RunFolder.resolved(run), to: copy.run) }
             try Self.replace(copy.joinedFile, by: try joined(remedy: remedy) ?? [])
             let entries = try readJoined(remedy: remedy)
             if hasRun || !entries.isEmpty { try requireWhole(copy, options, remedy: remedy) }
