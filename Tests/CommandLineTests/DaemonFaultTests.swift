@@ -315,6 +315,14 @@ struct DaemonFaultTests {
             let refused = try bench.run(["phone"] + words)
             expectRefusal(refused, code: 11, says: "not what wakebench wrote", "'wakebench phone delete bad'")
         }
+        let whole = try bench.program.read("state/phones/one/phone.json")
+        try bench.program.write("state/phones/bad/phone.json", whole.replacing("--clock=", with: "--bogus="))
+        expectRefusal(
+            try bench("phone", "boot", "bad"),
+            code: 11,
+            says: "phones/bad/phone.json: its options: unknown option --bogus; remove it with",
+            "'wakebench phone delete bad', and make it anew"
+        )
         expectRefusal(try bench("phone", "create", "bad"), code: 4, says: "there is a phone 'bad' already")
         #expect(try bench("app", "launch", "heart").code == 0)
         #expect(try bench("phone", "delete", "bad").code == 0)

@@ -335,6 +335,16 @@ struct PhoneFolderTests {
 
     // MARK: Settings
 
+    private static let udid = "8D200922-F56D-43E7-BD75-4FB68CC11E16"
+    private static let whole = """
+        {"schema":"wake.phone/1","name":"one","udid":"\(udid)","scenario":"/s.yaml","options":["--seed=1"],"booted":false}
+        """
+    private static let partlyDamaged: [String] = [
+        ("wake.phone/1", "wake.phone/9"), ("one", ""), (udid, ""), (udid, "8D200922"), ("/s.yaml", ""),
+        ("[\"--seed=1\"]", "\"--seed=1\""), ("\"--seed=1\"", "1"), ("\"options\"", "\"option\""),
+        ("false", "\"no\""), ("false", "false,\"begun\":1"),
+    ].map { (part: (String, String)) in whole.replacing(part.0, with: part.1) }
+
     @Test("A phone has the name of its folder, whatever its settings call it")
     func renamed() throws {
         let place = try Place()
@@ -343,7 +353,7 @@ struct PhoneFolderTests {
         try place.folder.write(
             .init(
                 name: "one",
-                udid: "A",
+                udid: Self.udid,
                 scenario: "/s.yaml",
                 options: ["--seed=1"],
                 isBooted: true,
@@ -354,13 +364,14 @@ struct PhoneFolderTests {
         let other = PhoneFolder(path: place.phones.appending(path: "two").path)
         try FileManager.default.moveItem(atPath: place.folder.path, toPath: other.path)
         let read = try #require(try other.readSettings())
-        #expect(read.name == "two" && read.udid == "A" && read.scenario == "/s.yaml" && read.options == ["--seed=1"])
+        #expect(read.name == "two" && read.udid == Self.udid)
+        #expect(read.scenario == "/s.yaml" && read.options == ["--seed=1"])
         #expect(read.isBooted && read.hasBegun && read.damage == nil)
     }
 
     @Test(
         "Settings that are damaged say which phone is to be deleted",
-        arguments: ["", "{}", "{\"name\":\"one\",\"udid\":\"A\",\"scen", "pipe", "folder", "link"]
+        arguments: ["", "{}", "pipe", "folder", "link", String(whole.dropLast(40))] + partlyDamaged
     )
     func damaged(_ content: String) throws {
         let place = try Place()
@@ -383,9 +394,16 @@ struct PhoneFolderTests {
         let path = place.folder.path
         try FileManager.default.removeItem(atPath: path)
         try Data().write(to: URL(fileURLWithPath: path))
-        let failure = #expect(throws: CommandFailure.self) { try place.folder.saveSnapshot("good") }
+        let failure = #expect(throws: CommandFailure.self) { try place.folder.saveSnapshot("good", place.options) }
         #expect(failure?.message == "\(path)/snapshots: mkdir: Not a directory")
         #expect(failure?.hint == "see to the space and the rights there")
+    }
+
+    @Test("Settings of an earlier version, which do not say whether the run has begun, are whole")
+    func withoutBegun() throws {
+        let place = try Place(["phone.json": Self.whole])
+        let read = try #require(try place.folder.readSettings())
+        #expect(read.udid == Self.udid && read.options == ["--seed=1"] && !read.hasBegun)
     }
 
     @Test("What stops the run of a phone is told with a remedy that a phone has")

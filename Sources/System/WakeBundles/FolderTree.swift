@@ -61,4 +61,7 @@ package enum FolderTree {
 
     /// A UUID that nothing else has.
     package static func newUUID() -> String { UUID().uuidString }
+
+    /// Whether a text can be a UUID.
+    package static func isUUID(_ text: String) -> Bool { UUID(uuidString: text) != nil }
 }

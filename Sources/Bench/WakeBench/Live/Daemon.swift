@@ -299,7 +299,13 @@ package final class Daemon {
 
     /// The options of a phone's run.
     func options(of known: PhoneFolder.Settings) throws(CommandFailure) -> RunOptions {
-        var options = try settings.parse(known.options, known.scenario, folder(of: known.name).run)
+        let folder = folder(of: known.name)
+        var options: RunOptions
+        do throws(CommandFailure) { options = try settings.parse(known.options, known.scenario, folder.run) } catch {
+            // They were in order when the phone was made.
+            guard error.code == .usage else { throw error }
+            throw folder.damage("its options: \(error.message)")
+        }
         options.phoneName = known.name
         options.clock = options.clock ?? .real
         return options

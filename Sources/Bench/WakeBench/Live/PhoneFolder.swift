@@ -74,10 +74,9 @@ package struct PhoneFolder: Sendable {
     func readSettings() throws(CommandFailure) -> Settings? {
         // What is not in the list of phones is not deleted as one.
         guard Self.isFolder(path) else { return nil }
-        let remedy = "remove it with 'wakebench phone delete \(name)', and make it anew"
         let found: [UInt8]?
         do throws(CommandFailure) { found = try Self.read(settingsFile) } catch {
-            throw CommandFailure(error.code, error.message, hint: remedy, place: error.place)
+            throw CommandFailure(error.code, error.message, hint: settingsRemedy, place: error.place)
         }
         guard let text = found else {
             guard isUsed else { return nil }
@@ -88,24 +87,42 @@ package struct PhoneFolder: Sendable {
                 hint: "bring it back, or remove the phone with 'wakebench phone delete \(name)'"
             )
         }
-        guard let value = JSONValue(parsing: text), value["name"]?.string != nil, let udid = value["udid"]?.string,
-            let scenario = value["scenario"]?.string, let booted = value["booted"]?.bool
-        else { throw CommandFailure(.invalidFile, in: settingsFile, "not what wakebench wrote", hint: remedy) }
+        guard let settings = parse(JSONValue(parsing: text)) else { throw damage("not what wakebench wrote") }
+        return settings
+    }
+
+    /// Nil for what is not wholly what ``write(_:)`` writes.
+    private func parse(_ value: JSONValue?) -> Settings? {
+        guard let value, value["schema"]?.string == Self.schema, let called = value["name"]?.string,
+            Self.isName(called), let udid = value["udid"]?.string, FolderTree.isUUID(udid),
+            let scenario = value["scenario"]?.string, !scenario.isEmpty, case .array(let words)? = value["options"],
+            let isBooted = value["booted"]?.bool, let hasBegun = (value["begun"] ?? .bool(false)).bool
+        else { return nil }
+        let options = words.compactMap(\.string)
+        guard options.count == words.count else { return nil }
         return Settings(
             name: name,
             udid: udid,
             scenario: scenario,
-            options: value["options"]?.array.compactMap(\.string) ?? [],
-            isBooted: booted,
-            hasBegun: value["begun"]?.bool == true
+            options: options,
+            isBooted: isBooted,
+            hasBegun: hasBegun
         )
+    }
+
+    private static let schema = "wake.phone/1"
+    private var settingsRemedy: String { "remove it with 'wakebench phone delete \(name)', and make it anew" }
+
+    /// What is wrong with the settings.
+    func damage(_ found: String) -> CommandFailure {
+        CommandFailure(.invalidFile, in: settingsFile, found, hint: settingsRemedy)
     }
 
     func write(_ settings: Settings) throws(CommandFailure) {
         var writer = JSONWriter()
         writer.openObject()
         writer.key("schema")
-        writer.string("wake.phone/1")
+        writer.string(Self.schema)
         writer.key("name")
         writer.string(settings.name)
         writer.key("udid")
