@@ -930,6 +930,33 @@ struct DaemonFaultTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: theirs) == [])
     }
 
+    @Test("A phone is not served whose folders are another user's, or that others may write into; the others are")
+    func foreignPhone() throws {
+        let bench = try ServedBench()
+        for phone in ["one", "two"] {
+            try bench.makePhone(phone, "--clock", "virtual")
+            #expect(try bench("phone", "shutdown", phone).code == 0)
+        }
+        #expect(try bench("phone", "snapshot", "save", "base", "-p", "one").code == 0)
+        let writable = "users other than user \(geteuid()) may write into it; keep them out with 'chmod go-w /"
+        let foreign = "belongs to user 65534, not to user 0; make it yours with 'chown', or move the phone away"
+        for part in ["", "/run", "/snapshots"] {
+            let folder = bench.program.folder.appending(path: "state/phones/one" + part).path
+            for says in Program.isRoot ? [writable, foreign] : [writable] {
+                #expect(unsafe chmod(folder, says == writable ? 0o777 : 0o700) == 0)
+                if says == foreign { #expect(unsafe chown(folder, 65_534, 65_534) == 0) }
+                for words in [["boot", "one"], ["clone", "one", "three"], ["snapshot", "load", "base", "-p", "one"]] {
+                    let refused = try bench.run(["phone"] + words)
+                    expectRefusal(refused, code: 12, says: "/state/phones/one\(part): \(says)")
+                }
+                #expect(try states(bench) == ["one": "failed", "two": "shutdown"])
+                #expect(unsafe chown(folder, geteuid(), getegid()) == 0)
+                #expect(unsafe chmod(folder, 0o700) == 0)
+            }
+        }
+        for phone in ["one", "two"] { #expect(try bench("phone", "boot", phone).code == 0) }
+    }
+
     /// A folder in which other users may put something else in the place of the state folder, or of what is in it.
     struct Disturbed: CustomTestStringConvertible, Sendable {
         var testDescription: String

@@ -70,7 +70,7 @@ package struct PhoneFolder: Sendable {
 
     /// Nil when it is no folder, or none of a phone.
     ///
-    /// - Throws: ``CommandFailure`` where it is a phone's, and does not say what is in it.
+    /// - Throws: ``CommandFailure`` where it is a phone's, and does not say what is in it, or is not this user's alone.
     func readSettings() throws(CommandFailure) -> Settings? {
         // What is not in the list of phones is not deleted as one.
         guard Self.isFolder(path) else { return nil }
@@ -87,8 +87,27 @@ package struct PhoneFolder: Sendable {
                 hint: "bring it back, or remove the phone with 'wakebench phone delete \(name)'"
             )
         }
+        try requireOwn()
         guard let settings = parse(JSONValue(parsing: text)) else { throw damage("not what wakebench wrote") }
         return settings
+    }
+
+    /// Asks of the phone's folders what the daemon asks of its own.
+    ///
+    /// - Throws: ``CommandFailure`` with exit code 12 where one is another user's, or others may put anything into it.
+    private func requireOwn() throws(CommandFailure) {
+        for folder in [path, run, snapshots] {
+            guard let found = RunFolder.attributes(of: folder) else { continue }
+            guard found.st_uid == geteuid() else {
+                throw CommandFailure(
+                    .environment,
+                    in: folder,
+                    "belongs to user \(found.st_uid), not to user \(geteuid())",
+                    hint: "make it yours with 'chown', or move the phone away"
+                )
+            }
+            try RunFolder.requireUndisturbed(folder, option: Self.option)
+        }
     }
 
     /// Nil for what is not wholly what ``write(_:)`` writes.
