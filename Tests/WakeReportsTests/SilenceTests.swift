@@ -422,6 +422,20 @@ struct SilenceTests {
         #expect(text.contains("  because  ForceQuit   the user swiped it away at T+00:00:05; ") != isWeighed, "\(text)")
     }
 
+    @Test("LAUNCH-2: can-wake tells the bar beside an answer that did not look at it", arguments: [true, false])
+    func barBesideAnswer(isWeighed: Bool) throws {
+        let why = Why(try forceQuit(), app: app)
+        var refused = fixture.resume(1, at: second(9))
+        (refused.verdict, refused.reason, refused.rule) = (.deny, .pushForUser, .push9)
+        if !isWeighed { refused.checks = CheckResults() }
+        let records = DecisionRecord.all(in: try fixture.contents([[refused], [fixture.resume(2, at: second(9))]]))
+        let bar = "the user swiped it away at T+00:00:05; only a user launch or a reboot clears this   [LAUNCH-2, "
+        #expect(why.answer([records[0]]).contains("\n  because  ForceQuit   \(bar)") != isWeighed)
+        #expect(why.page(asked: records[0]).forceQuit?.bars == true)
+        #expect(!why.answer([records[1]]).contains("ForceQuit"))
+        #expect(why.page(asked: records[1]).forceQuit == nil)
+    }
+
     @Test("LAUNCH-2: a user who has come to the app by a notification has cleared a force quit")
     func tappedAgain() throws {
         let text = try explanation { log in

@@ -580,6 +580,23 @@ struct PushRuleTests {
         #expect(phone.delivered.isEmpty)
     }
 
+    @Test(
+        "PUSH-9: without it a push for the user alone would be asked all that one for its app is, a force quit, too",
+        arguments: [(true, [BackgroundMode.remoteNotification]), (false, []), (false, [.remoteNotification])]
+            as [(Bool, [BackgroundMode])]
+    )
+    func withoutIt(isBarred: Bool, modes: [BackgroundMode]) {
+        var phone = Phone()
+        let app = phone.appWithPushes(modes)
+        if isBarred { phone.user(.forceQuit, app) } else { phone.purge(app) }
+        phone.forget()
+        phone.alert(app)
+        let decision = phone.decisions.first
+        #expect(decision?.reason == .pushForUser)
+        #expect(decision?.checks[.notForceQuit] == .notEvaluated)
+        #expect(decision?.wouldHave == (isBarred || modes.isEmpty ? .deny : .relaunch))
+    }
+
     @Test("PUSH-9: a push that neither shows nor asks anything does nothing, and one with a badge sets the number")
     func badgeAlone() {
         var phone = Phone()

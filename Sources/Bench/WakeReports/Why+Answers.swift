@@ -97,11 +97,15 @@ extension Why {
             // What it has lost, or waits for, says more than what any app would have to do.
             let saysMore = record.app == nil && !(answered.lost.isEmpty && waits.isEmpty)
             let advice = saysMore ? [] : advice(record)
-            return reasoning(record) + advice.map { "  try      \($0)" } + lost(answered.lost, beside: advice) + waits
+            return reasoning(record) + advice.map { "  try      \($0)" } + barred(record)
+                + lost(answered.lost, beside: advice) + waits
         }
         let because = "  because  \(loss.reason.word)   \(loss.because)   \(Self.ruleText(loss.rule))"
-        return [because] + lost(answered.lost) + waits
+        return [because] + (loss.reason == .forceQuit ? [] : barred(record)) + lost(answered.lost) + waits
     }
+
+    /// That a force quit bars the app, too, where an event that does not wake it did not ask for that.
+    private func barred(_ record: DecisionRecord) -> [String] { record.verdict.delivers ? [] : reasons(after: record) }
 
     /// What ``answer(_:)`` says of one event, for programs.
     package func page(asked record: DecisionRecord) -> CanWakePage.Answer {
@@ -113,6 +117,7 @@ extension Why {
             app: app,
             wakes: record.verdict.delivers,
             decision: decision,
+            forceQuit: record.verdict.delivers ? nil : forceQuit,
             lost: answered.lost.map(WhyPage.Lost.init),
             waits: answered.waits.map(waiting)
         )

@@ -146,7 +146,7 @@ extension Why {
     /// What a force quit that no decision tells of means for what comes, and what has lifted the bar of one.
     ///
     /// - Parameter decision: the one that is explained already; nil for none.
-    private func reasons(after decision: DecisionRecord? = nil) -> [String] {
+    func reasons(after decision: DecisionRecord? = nil) -> [String] {
         guard lastMove?.to ?? .notRunning == .notRunning, let quit = log.forceQuit(of: app), quit.bars else {
             return []
         }
@@ -163,8 +163,8 @@ extension Why {
             (quit.rebootLifts ? "a user launch or a reboot" : "a user launch") + " clears this"
             + (liftings.isEmpty ? "" : ", but for what lifts it below")
         // Only of an app that ended so the line above has said when.
-        let when =
-            endedSince?.cause == .userForceQuit ? "" : "the user swiped it away at \(LogTime.shortText(quit.at)); "
+        let isDated = decision == nil && endedSince?.cause == .userForceQuit
+        let when = isDated ? "" : "the user swiped it away at \(LogTime.shortText(quit.at)); "
         return ["  because  \(Reason.forceQuit.word)   \(when)only \(by)   \(Self.ruleText(.launch2))"]
     }
 

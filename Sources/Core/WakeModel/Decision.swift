@@ -6,7 +6,8 @@
 ///   delivers. When some did, the first of them in the order of the rulebook is decisive: it gives the verdict, the reason
 ///   and the rule. ``wouldHave`` is the verdict of the same checks with the decisive one passing and all others as they
 ///   are: one that delivers when nothing else failed, else that of the next failing check. So the decisive check alone
-///   stands between ``verdict`` and ``wouldHave``, however many fail.
+///   stands between ``verdict`` and ``wouldHave``, however many fail. Only of a push that is for the user alone (PUSH-9) is
+///   it the verdict of all that would be asked of one for its app.
 /// - About no app. Its checks are those of the event's own area: whether anybody registered, whether a fix crossed a
 ///   boundary, whether a beacon is new, whether there was room. ``wouldHave`` is nil where the decisive check says nothing
 ///   about what an app would have got. A record whose checks all pass merged the event into those that follow from it.

@@ -200,8 +200,18 @@ protocol AreaQuestion {
     func refusal(_ decisive: Check, in results: CheckResults) -> (Verdict, Reason)
     /// The verdict when nothing stands in the way, with the rule that gives it.
     func acceptance(launching: Bool) -> (Verdict, Reason)
+    /// What the checks would come to had the decisive one passed.
+    func results(_ results: CheckResults, passing decisive: Check) -> CheckResults
     /// Whether an event gives a running app time of its own in the background (LIFE-11, MODE-2).
     func keepsRunning(_ modes: BackgroundModes) -> Bool
+}
+
+extension AreaQuestion {
+    func results(_ results: CheckResults, passing decisive: Check) -> CheckResults {
+        var passed = results
+        passed[decisive] = .pass
+        return passed
+    }
 }
 
 /// Most of what happens to apps and to the phone concerns few areas.

@@ -76,8 +76,7 @@ extension Router {
         var ruling = Ruling(verdict, reason, wouldHave: verdict)
         if let decisive = results.decisive {
             ruling.rule = decisive.rule
-            var passed = results
-            passed[decisive] = .pass
+            let passed = question.results(results, passing: decisive)
             ruling.wouldHave = self.verdict(on: passed, question, launching: launching).0
         }
         return ruling

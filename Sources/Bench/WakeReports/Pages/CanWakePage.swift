@@ -5,6 +5,8 @@ package struct CanWakePage: Encodable, Sendable {
         var app: String
         var wakes: Bool
         var decision: DecisionPage?
+        /// Of an event that does not wake it: the force quit after which the user has not launched the app.
+        var forceQuit: WhyPage.ForceQuit?
         /// What the app was registered for and is no more, so far as such events came by it.
         var lost: [WhyPage.Lost]
         /// Where nobody is registered for the event: what the app waits for of the same device.

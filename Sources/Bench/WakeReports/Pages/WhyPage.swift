@@ -200,13 +200,7 @@ extension Why {
                 atLaunch: exit.atLaunch
             )
         }
-        page.forceQuit = log.forceQuit(of: app).map { quit in
-            WhyPage.ForceQuit(
-                t: LogTime.text(quit.at),
-                bars: quit.bars && quit.lifted == nil,
-                lifted: quit.lifted.map { LogTime.text($0.at) }
-            )
-        }
+        page.forceQuit = forceQuit
         page.unready = unready().map { unready in
             WhyPage.Unready(
                 reason: unready.reason.word,
@@ -219,6 +213,17 @@ extension Why {
         page.lost = losses.map(WhyPage.Lost.init)
         page.waits = (log.registrations[app]?.kept ?? []).map(waiting)
         return page
+    }
+
+    /// The force quit after which the user has not launched the app.
+    var forceQuit: WhyPage.ForceQuit? {
+        log.forceQuit(of: app).map { quit in
+            WhyPage.ForceQuit(
+                t: LogTime.text(quit.at),
+                bars: quit.bars && quit.lifted == nil,
+                lifted: quit.lifted.map { LogTime.text($0.at) }
+            )
+        }
     }
 
     func waiting(_ kept: RegistrationEntry.Kept) -> WhyPage.Wait {

@@ -69,7 +69,7 @@ extension PushArea: Area {
         let figures = router.profile.areas.push
         observe(interest, in: &snapshot, of: &router)
         let push = event.push
-        let question = PushQuestion(
+        var question = PushQuestion(
             kind: event.kind,
             state: snapshot.state,
             push: push,
@@ -82,7 +82,13 @@ extension PushArea: Area {
         snapshot.pushWakes = question.wakes
         snapshot.unreportedCalls = question.unreported
         snapshot.forceQuitLifted = event.kind == .callPushReceived
-        return (PushRules.evaluate(question, of: snapshot, by: router.constants), question)
+        let results = PushRules.evaluate(question, of: snapshot, by: router.constants)
+        if results[.pushForApp] == .fail {
+            var other = question
+            other.push.isContentAvailable = true
+            question.failingForApp = PushRules.evaluate(other, of: snapshot, by: router.constants).failing
+        }
+        return (results, question)
     }
 
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {

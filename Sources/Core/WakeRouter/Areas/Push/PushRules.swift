@@ -14,6 +14,8 @@ struct PushQuestion {
     var wakes: UInt32
     /// How many calls the app did not report (PUSH-8).
     var unreported: UInt32
+    /// The checks that would fail, a bit each, were a push that is for the user alone for the app, too.
+    var failingForApp: UInt128 = 0
 }
 
 extension PushQuestion: AreaQuestion {
@@ -42,6 +44,14 @@ extension PushQuestion: AreaQuestion {
         case .newsstandPushReceived: return (verdict, .newIssue)
         default: return (verdict, .wokenByPush)
         }
+    }
+
+    /// Of what is for the user alone nothing was asked that is asked of what is for its app.
+    func results(_ results: CheckResults, passing decisive: Check) -> CheckResults {
+        var passed = results
+        passed[decisive] = .pass
+        guard decisive == .pushForApp else { return passed }
+        return CheckResults(lower: passed.lower | failingForApp, upper: passed.upper | failingForApp)
     }
 
     func keepsRunning(_ modes: BackgroundModes) -> Bool { modes.contains(kind.mode) }
