@@ -200,6 +200,27 @@ struct LossTests {
         #expect(Why(log, app: app).explanation().hasPrefix("\(app)  was ended by the system, at T+00:00:05 (x-1); "))
     }
 
+    @Test("SYS-2: of an app that was uninstalled can-wake says that, whatever took what it was registered for")
+    func askedOfUninstalled() throws {
+        let swiped = lost(.connection, belt, to: .lostToForceQuit)
+        var log = try why(ended: .userForceQuit, lost: swiped).log
+        log.acts = [Act(event: EventID(9), at: second(6), word: "uninstall", app: app)]
+        let why = Why(log, app: app)
+        let because = "the user uninstalled the app at T+00:00:06, and the system keeps nothing of it"
+        let remedy = "Install the app again, and launch it once"
+        let text = why.answer([try nobody()])
+        #expect(text.contains("\n  because  NoRegistration   \(because)   [SYS-2, design]\n"), "\(text)")
+        #expect(text.hasSuffix("gone with the force quit   [LAUNCH-2, documented]\n  try      \(remedy)"), "\(text)")
+        let page = why.page(asked: try nobody())
+        #expect(page.decision?.because == because)
+        #expect(page.decision?.advice == [remedy])
+        #expect(page.lost.map(\.advice) == [remedy])
+        #expect(why.words(try nobody()) == "NoRegistration [SYS-2]")
+        // It ran later: it was installed again.
+        log.moves.append(StateMove(app: app, at: second(7), from: .notRunning, to: .active))
+        #expect(Why(log, app: app).uninstalled == nil)
+    }
+
     @Test("A loss is read back from the log as it was written")
     func log() throws {
         let entry = lost(.pendingConnect, belt, to: .lostToRadio)

@@ -277,6 +277,33 @@ struct SilenceTests {
         #expect(text.hasSuffix("\n  later    \(lifted)"), "\(text)")
     }
 
+    @Test("SYS-2: of an app that was uninstalled that is why nothing wakes it, and no force quit bars it any more")
+    func uninstalledLater() throws {
+        let log = try forceQuit { try $0.append(happened(2, "uninstall", of: app, at: second(20))) }
+        let why = Why(log, app: app)
+        let because = "the user uninstalled the app at T+00:00:20, and the system keeps nothing of it"
+        let remedy = "Install the app again, and launch it once"
+        #expect(
+            why.explanation() == """
+                \(app)  was uninstalled, at T+00:00:20; no event for it came by T+01:00:00
+                  because  NoRegistration   \(because)   [SYS-2, design]
+                  try      \(remedy)
+                """
+        )
+        let page = why.page()
+        #expect([page.unready?.rule, page.unready?.because, page.unready?.advice] == ["SYS-2", because, remedy])
+        #expect(page.forceQuit == nil)
+        #expect(why.isKnown(.rule(.sys2)) && !why.isKnown(.reason(.forceQuit)))
+        var refused = fixture.resume(1, at: second(9))
+        (refused.verdict, refused.reason, refused.rule) = (.deny, .shownBySystem, .note1)
+        var both = log
+        both.decisions = DecisionRecord.all(in: try fixture.contents([[refused]]))
+        let text = Why(both, app: app).explanation()
+        #expect(text.hasPrefix("\(app)  was uninstalled, at T+00:00:20; no event for it came since\n"), "\(text)")
+        let told = try #require(Why(both, app: app).explanation(.reason(.shownBySystem)))
+        #expect(told.contains("\n  try      \(remedy)\n"), "\(told)")
+    }
+
     @Test(
         "SYS-1, SYS-2, LAUNCH-4: what changed nothing is no force quit, no launch, no reboot and no shutdown",
         arguments: ["force quit", "launch", "reboot", "shut down"],

@@ -26,7 +26,17 @@ extension RunLog {
         return (reason: Reason.beforeFirstUnlock, since: start.at)
     }
 
-    /// The app's last force quit, whether a process ended or not; nil when the user has launched the app since, or there was none.
+    /// When the user uninstalled the app; nil where it is installed, as far as the logs have it.
+    func uninstalled(_ app: String) -> Instant? {
+        let act = changes.last { $0.app == app && $0.word == Self.uninstallWord }
+        // An installation has no line of its own; what ran later was installed again.
+        return act.flatMap { act in
+            moves.contains { $0.app == app && $0.at > act.at && $0.to != .notRunning } ? nil : act.at
+        }
+    }
+
+    /// The app's last force quit, whether a process ended or not; nil when the user has launched or uninstalled the app since, or
+    /// there was none.
     func forceQuit(of app: String) -> ForceQuit? {
         let changes = self.changes
         let place = changes.lastIndex { $0.app == app && $0.word == Self.forceQuitWord }
@@ -34,7 +44,8 @@ extension RunLog {
         let exit = acts.isEmpty ? exits.last { $0.app == app && $0.cause == .userForceQuit } : nil
         guard let at = place.map({ changes[$0].at }) ?? exit?.at else { return nil }
         let later = place.map { changes[($0 + 1)...] } ?? changes.drop { $0.at <= at }
-        if later.contains(where: { $0.app == app && $0.word == Self.launchWord }) { return nil }
+        let lifting = [Self.launchWord, Self.uninstallWord]
+        if later.contains(where: { $0.app == app && lifting.contains($0.word) }) { return nil }
         // The user may have come to it by a notification.
         if moves.contains(where: { $0.app == app && $0.to == .active && $0.at > at }) { return nil }
         let rebootLifts = rebootLiftsForceQuit
@@ -60,6 +71,7 @@ extension RunLog {
 
     private static let forceQuitWord = Act.word(.user(.none, .forceQuit))?.word
     private static let launchWord = Act.word(.user(.none, .launch))?.word
+    private static let uninstallWord = Act.word(.uninstall(.none))?.word
     private static let rebootWord = Act.word(.phone(.reboot))?.word
     private static let shutDownWord = Act.word(.phone(.shutDown))?.word
     private static let bootWord = Act.word(.phone(.boot))?.word

@@ -7,13 +7,24 @@ extension Why {
         var record: DecisionRecord
         /// What the app has lost that such an event came by.
         var lost: [Loss]
-        /// Of an event that nobody is registered for: the loss that says why.
-        var decisive: Loss?
+        /// Of an event that nobody is registered for: why, where more is known than that.
+        var decisive: Cause?
         /// Of an event that nobody is registered for: what the app waits for of the same device.
         var waits: [RegistrationEntry.Kept]
 
         var reason: Reason { decisive?.reason ?? record.reason }
         var rule: RuleID { decisive?.rule ?? record.rule }
+    }
+
+    /// Why the app is not registered for something.
+    struct Cause {
+        var reason: Reason
+        var rule: RuleID
+        var because: String
+        /// What to do about it; nil where nobody can say.
+        var advice: String?
+
+        var text: String { "  because  \(reason.word)   \(because)   \(Why.ruleText(rule))" }
     }
 
     func answered(_ record: DecisionRecord) -> Answered {
@@ -22,8 +33,8 @@ extension Why {
         answered.lost = losses(of: record.source)
         guard record.app == nil else { return answered }
         // Of an app that had registered, what took that is more than that nobody has.
-        answered.decisive =
-            answered.lost.last { $0.isAbout(record.subject) } ?? answered.lost.last { $0.isAbout(nil) }
+        let loss = answered.lost.last { $0.isAbout(record.subject) } ?? answered.lost.last { $0.isAbout(nil) }
+        answered.decisive = absence ?? loss?.cause
         let device = record.subject.prefix { $0 != "/" }
         answered.waits = (log.registrations[app]?.kept ?? []).filter { kept in
             guard Registration(word: kept.via)?.source.word == record.source else { return false }
@@ -93,15 +104,16 @@ extension Why {
 
     private func reasoning(of answered: Answered) -> [String] {
         let (record, waits) = (answered.record, answered.waits.map(wait))
-        guard let loss = answered.decisive else {
+        guard let cause = answered.decisive else {
             // What it has lost, or waits for, says more than what any app would have to do.
             let saysMore = record.app == nil && !(answered.lost.isEmpty && waits.isEmpty)
             let advice = saysMore ? [] : advice(record)
             return reasoning(record) + advice.map { "  try      \($0)" } + barred(record)
                 + lost(answered.lost, beside: advice) + waits
         }
-        let because = "  because  \(loss.reason.word)   \(loss.because)   \(Self.ruleText(loss.rule))"
-        return [because] + (loss.reason == .forceQuit ? [] : barred(record)) + lost(answered.lost) + waits
+        var lines = [cause.text] + (cause.reason == .forceQuit ? [] : barred(record)) + lost(answered.lost)
+        if let advice = cause.advice.map({ "  try      \($0)" }), !lines.contains(advice) { lines.append(advice) }
+        return lines + waits
     }
 
     /// That a force quit bars the app, too, where an event that does not wake it did not ask for that.
@@ -112,7 +124,7 @@ extension Why {
         let answered = answered(record)
         var decision = DecisionPage(record, in: self)
         decision.decision = nil
-        if let loss = answered.decisive { decision.explain(by: loss) }
+        if let cause = answered.decisive { decision.explain(by: cause) }
         return CanWakePage.Answer(
             app: app,
             wakes: record.verdict.delivers,

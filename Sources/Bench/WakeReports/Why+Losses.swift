@@ -8,6 +8,8 @@ extension Why {
         var entries: [DeedEntry]
         /// The end of a process that it went with; nil for none.
         var exit: ExitEntry?
+        /// Whether the user has uninstalled the app since.
+        var isGone = false
 
         /// The first of what was taken.
         var first: DeedEntry { entries[0] }
@@ -20,14 +22,16 @@ extension Why {
 
         /// What would have kept it, or brings it back; nil where nobody can say.
         var advice: String? {
+            if isGone { return Why.advice(of: .lostToUninstall) }
             guard let remedy = Remedy.of(first) else { return nil }
             // What these reasons advise is the same for every background mode.
             return remedy.advice ?? remedy.reason.flatMap { ReasonText.advice($0, of: .processing) }
         }
 
         /// Why an event that came by it now reaches nobody.
-        var because: String {
-            "the app is registered for it no more: \(first.deed.row.sentence), at \(LogTime.shortText(first.at))"
+        var cause: Cause {
+            let because = "the app is registered for it no more: \(first.deed.row.sentence), at "
+            return Cause(reason: reason, rule: rule, because: because + LogTime.shortText(first.at), advice: advice)
         }
 
         /// Whether something of it is what an event happened to, or its device; or, for none, has no name of its own.
@@ -66,7 +70,7 @@ extension Why {
             // What the app gave up, or what went with the app itself, went with no process.
             let went = entry.deed != .unregistered && entry.deed != .lostToUninstall
             let exit = went ? log.exits.last { $0.app == app && $0.at == entry.at } : nil
-            let loss = Loss(entries: [entry], exit: exit)
+            let loss = Loss(entries: [entry], exit: exit, isGone: uninstalled != nil)
             if let last = losses.last, last.first.deed == entry.deed, last.first.at == entry.at,
                 last.rule == loss.rule && last.advice == loss.advice || last.entries.contains(where: entry.isOver)
             {
@@ -82,7 +86,7 @@ extension Why {
     ///
     /// - Parameter said: advice that stands above.
     func lost(_ losses: [Loss], beside said: [String] = []) -> [String] {
-        var said = said
+        var said = said + (absence?.advice.map { [$0] } ?? [])
         return losses.flatMap { loss in
             var lines = ["  lost     \(loss.text)"]
             if let advice = loss.advice, !said.contains(advice) {

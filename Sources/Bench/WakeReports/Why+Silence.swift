@@ -18,23 +18,22 @@ extension Why {
     /// How the app stands at the end of the logs.
     func standing() -> String {
         guard !log.roster.isEmpty || lastMove != nil else { return nothingKnown() }
-        let because = cost() + reasons() + unreadiness()
+        let because = cost() + gone() + reasons() + unreadiness()
         let lines = [headline()] + because + lost(losses) + waits() + lastWords() + nearest()
         return lines.map(TerminalText.escaped).joined(separator: "\n")
     }
 
     private func headline() -> String {
         let end = LogTime.shortText(log.end)
+        let since = decisions.isEmpty ? "no event for it came by \(end)" : "no event for it came since"
+        if let uninstalled { return "\(app)  was uninstalled, at \(LogTime.shortText(uninstalled)); \(since)" }
         guard let move = lastMove else {
             return "\(app)  never launched: no step launched it, and no event woke it by \(end)"
         }
         if move.to == .notRunning {
-            let since = decisions.isEmpty ? "no event for it came by \(end)" : "no event for it came since"
-            let exit = endedSince ?? log.exits.last { $0.app == app }
-            if let at = uninstalled, at >= exit?.at ?? .zero {
-                return "\(app)  was uninstalled, at \(LogTime.shortText(at)); \(since)"
+            guard let exit = endedSince ?? log.exits.last(where: { $0.app == app }) else {
+                return "\(app)  does not run since \(LogTime.shortText(move.at)); \(since)"
             }
-            guard let exit else { return "\(app)  does not run since \(LogTime.shortText(move.at)); \(since)" }
             return "\(app)  \(exit.words), at \(LogTime.shortText(exit.at)) (x-\(exit.number)); \(since)"
         }
         let state = "it is \(move.to.word) since \(LogTime.shortText(move.at))"
@@ -46,12 +45,26 @@ extension Why {
             : "\(app)  waits: \(state), and no event for it came by \(end)"
     }
 
-    /// When the user last uninstalled the app; nil when that never happened.
-    private var uninstalled: Instant? {
-        log.changes.last { $0.app == app && $0.word == Self.uninstallWord }?.at
+    /// Why nothing wakes an app that the user has uninstalled; nil for one that is installed.
+    var absence: Cause? {
+        uninstalled.map { at in
+            Cause(
+                reason: .noRegistration,
+                rule: Deed.lostToUninstall.rule,
+                because: "the user uninstalled the app at \(LogTime.shortText(at)), and the system keeps nothing of it",
+                advice: Self.advice(of: .lostToUninstall)
+            )
+        }
     }
 
-    private static let uninstallWord = Act.word(.uninstall(.none))?.word
+    /// The same in lines.
+    ///
+    /// - Parameter said: advice that stands above.
+    private func gone(beside said: [String] = []) -> [String] {
+        guard let absence else { return [] }
+        let advice = absence.advice.flatMap { said.contains($0) ? nil : "  try      \($0)" }
+        return [absence.text] + (advice.map { [$0] } ?? [])
+    }
 
     /// Whether what is known beside decisions is what a question is about: what the app has lost or waits for, the bar of a force
     /// quit, or what lifts it, why the phone launches nothing, and how and for what the app was ended.
@@ -62,10 +75,10 @@ extension Why {
         switch question {
         case .reason(let reason):
             if losses.contains(where: { $0.reason == reason }) || known.contains(reason) { return true }
-            return reason == .forceQuit && bar == .launch2
+            return reason == .forceQuit && bar == .launch2 || absence?.reason == reason
         case .rule(let rule):
             if losses.contains(where: { $0.rule == rule }) || known.contains(where: { $0.rule == rule }) { return true }
-            return bar == rule || costing?.deed.rule == rule
+            return bar == rule || costing?.deed.rule == rule || absence?.rule == rule
         case .events(let choice):
             return choice.subject == nil && choice.kinds.count == 1 && isRegistered(choice.kinds[0])
         case .registration(let registration): return isRegistered(registration.word)
@@ -178,8 +191,10 @@ extension Why {
     /// logs what else keeps it so.
     func since(_ decision: DecisionRecord?) -> [String] {
         guard let state = lastMove?.to else { return [] }
-        let lost = lost(losses, beside: decision.map { advice($0) } ?? [])
-        let lines = state.isAsleep ? reasons(after: decision) + unreadiness(after: decision) + lost + waits() : lost
+        let said = decision.map { advice($0) } ?? []
+        let lost = lost(losses, beside: said)
+        let because = gone(beside: said) + reasons(after: decision) + unreadiness(after: decision)
+        let lines = state.isAsleep ? because + lost + waits() : lost
         return lines.map(TerminalText.escaped)
     }
 

@@ -7,6 +7,8 @@ package struct Why {
     /// The decisions about the app, in order.
     let decisions: [DecisionRecord]
     let later: [UInt64: DecisionID]
+    /// When the user uninstalled the app; nil where it is installed, as far as the logs have it.
+    let uninstalled: Instant?
     /// The characters of a line of the terminal; nil for lines of any width.
     private let width: Int?
 
@@ -19,6 +21,7 @@ package struct Why {
         self.width = width
         decisions = log.decisions.filter { $0.app == app }
         later = log.supersededBy
+        uninstalled = log.uninstalled(app)
     }
 
     /// Which decisions are asked for.
@@ -32,10 +35,12 @@ package struct Why {
         case exit(UInt64)
     }
 
-    /// Explains how the app stands: by the decision that changed its fate, or, when its process has ended since or nothing was
-    /// decided, by what else is known. The other decisions follow as a list.
+    /// Explains how the app stands: by the decision that changed its fate, or, when its process has ended since, it was
+    /// uninstalled or nothing was decided, by what else is known. The other decisions follow as a list.
     package func explanation() -> String {
-        guard endedSince == nil, let place = fateful else { return text(standing(), others: decisions) }
+        guard endedSince == nil, uninstalled == nil, let place = fateful else {
+            return text(standing(), others: decisions)
+        }
         var others = decisions
         let told = others.remove(at: place)
         return text(([explanation(of: told)] + since(told)).joined(separator: "\n"), others: others)
@@ -191,6 +196,7 @@ package struct Why {
     /// What would make the app wake; nothing where it was given the event.
     func advice(_ decision: DecisionRecord) -> [String] {
         if decision.verdict.delivers { return [] }
+        if let advice = absence?.advice { return [advice] }
         return restoresNone(decision) ? Self.advice(of: .lostWithProcess).map { [$0] } ?? [] : decision.fix
     }
 

@@ -94,12 +94,12 @@ package struct DecisionPage: Encodable, Sendable {
         )
     }
 
-    /// Nobody is registered for the event, as a loss says.
-    mutating func explain(by loss: Why.Loss) {
-        let entry = RuleCatalogue.entry(loss.rule)
-        (reason, rule, because) = (loss.reason.word, loss.rule.text, loss.because)
+    /// Nobody is registered for the event, for that cause.
+    mutating func explain(by cause: Why.Cause) {
+        let entry = RuleCatalogue.entry(cause.rule)
+        (reason, rule, because) = (cause.reason.word, cause.rule.text, cause.because)
         (confidence, assumed, passed) = (entry.confidence.word, entry.assumed, [])
-        advice = loss.advice.map { [$0] } ?? []
+        advice = cause.advice.map { [$0] } ?? []
     }
 }
 

@@ -90,7 +90,7 @@ package struct WhyPage: Encodable, Sendable {
         var lifted: String?
     }
 
-    /// Why the phone launches nothing at the end.
+    /// Why the phone launches nothing at the end, or not the app.
     struct Unready: Encodable {
         var reason: String
         var rule: String
@@ -128,7 +128,7 @@ package struct WhyPage: Encodable, Sendable {
     var state: State?
     var ended: Ending?
     var forceQuit: ForceQuit?
-    /// Of an app that does not run and waits for something.
+    /// Of an app that does not run and waits for something, or is not installed.
     var unready: Unready?
     var waits: [Wait] = []
     /// What it has lost and not asked for again, oldest first.
@@ -143,7 +143,7 @@ package struct WhyPage: Encodable, Sendable {
 extension Why {
     /// What ``explanation()`` says.
     package func page() -> WhyPage {
-        guard endedSince == nil, let place = fateful else { return standingPage(decisions) }
+        guard endedSince == nil, uninstalled == nil, let place = fateful else { return standingPage(decisions) }
         var others = decisions
         return page(about: others.remove(at: place), others)
     }
@@ -208,6 +208,15 @@ extension Why {
                 t: LogTime.text(unready.since),
                 because: Self.because(unready.reason),
                 advice: ReasonText.advice(unready.reason, of: .processing)
+            )
+        }
+        if let absence, let uninstalled {
+            page.unready = WhyPage.Unready(
+                reason: absence.reason.word,
+                rule: absence.rule.text,
+                t: LogTime.text(uninstalled),
+                because: absence.because,
+                advice: absence.advice
             )
         }
         page.lost = losses.map(WhyPage.Lost.init)
