@@ -188,6 +188,28 @@ struct LocationDecisionTests {
         )
     }
 
+    @Test("LOC-5: what the user has denied is said to be, since when, and what allows it", arguments: [true, false])
+    func denied(inSettings: Bool) throws {
+        var walk = Walk(fixture.names)
+        walk.go(to: 5_000)
+        walk.monitorHome()
+        walk.suspend()
+        walk.wait(until: 60)
+        let settings = inSettings ? fixture.names.intern("walk.yaml:15") : .none
+        walk.hear(
+            .event(WakeEvent(kind: .authorizationChanged, app: Walk.app, authorization: .denied, origin: settings))
+        )
+        walk.wait(until: 3_600)
+        walk.go(to: 100)
+        walk.wait(until: 3_620)
+        let entry = try #require(walk.decisions.last { $0.kind == .regionEntered })
+        let log = try fixture.run((walk.decisions.filter { $0.kind == .authorizationChanged } + [entry]).map { [$0] })
+        let text = Why(log, app: "com.acme.fence").explanation()
+        let denied = inSettings ? "the user denied it in Settings at T+00:01:00" : "the user has denied it"
+        #expect(text.contains("  because  NotAuthorized   \(denied); only Always wakes an app   [LOC-5, "), "\(text)")
+        #expect(text.contains("Settings alone allow it: `authorize: APP, location: always`\n"), "\(text)")
+    }
+
     @Test("LOC-2, LOC-3, LOC-7: the checks of updates show the app's setting, its state and whether they are paused")
     func updates() throws {
         var walk = Walk(fixture.names, modes: [.location])

@@ -45,7 +45,9 @@ extension DecisionRecord {
             case .text(let take): return value.text(&texts).map { take(&record, place, $0) } != nil
             case .word(let take): return value.text(&texts).map { take(&record, $0) } ?? false
             case .figure(let name):
-                if record.checks[place].decisive { record.checks[place].figures[name] = value.integer }
+                guard record.checks[place].decisive else { return true }
+                record.checks[place].figures[name] = value.integer
+                if name == "observed" { record.checks[place].observed = value.text(&texts) }
                 return true
             case .ignored: return true
             }

@@ -54,6 +54,8 @@ package struct DecisionRecord: Hashable, Sendable {
         package var clearedBy: [String]
         /// The figures that were looked at, by their names, such as `limit_ms`.
         package var figures: [String: Int64]
+        /// What a decisive one saw, such as `denied`; nil where that is no word.
+        package var observed: String?
     }
 
     /// Times of a wake, in milliseconds.
@@ -108,7 +110,8 @@ extension DecisionRecord.CheckRecord {
             since: value["since"]?.string.flatMap(LogTime.instant),
             setBy: value["set_by"]?.string,
             clearedBy: value["cleared_by"]?.array.compactMap(\.string) ?? [],
-            figures: Self.figures(value)
+            figures: Self.figures(value),
+            observed: value["decisive"]?.bool == true ? value["observed"]?.string : nil
         )
     }
 

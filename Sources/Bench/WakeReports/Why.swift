@@ -244,6 +244,7 @@ package struct Why {
             decision.lastExit.map { "it ended at \(LogTime.shortText($0.at)), cause \($0.cause) (\($0.id))" }
             ?? "it has not run"
         if restoresNone(decision) { return "this version of iOS restores no managers, and \(exit)" }
+        if let denial = denial(decision) { return "\(denial); only Always wakes an app" }
         let kind = EventKind(word: decision.kind)
         return ReasonText.because(decision.reason, of: kind?.mode).text { place in
             switch place {
