@@ -514,7 +514,7 @@ struct LossTests {
         }
     }
 
-    @Test("can-wake about a run without events says that it has none")
+    @Test("BTP-5: can-wake about a run without events says that it has none, and what keeps an app from any")
     func waits() throws {
         let program = try Program()
         defer { program.clean() }
@@ -528,8 +528,13 @@ struct LossTests {
             apps:
               - scripted: com.pills.reminder
                 name: pills
+              - scripted: com.pills.denied
+                name: denied
+                modes: [bluetooth-central]
+                authorizations: {bluetooth: denied}
+                uses: [{device: pillbox, characteristic: 2A37}]
             steps:
-              - {at: 0, launch: pills}
+              - {at: 0, launch: [denied, pills]}
               - {when: {app: pills, verdict: resume}, within: 20s, note: never}
 
             """
@@ -540,5 +545,8 @@ struct LossTests {
             let answer = try program.run(Program.path, ["can-wake", "pills"] + words + ["--run", "out"])
             expectRefusal(answer, code: words.isEmpty ? 2 : 3, says: "the run has no event at all")
         }
+        let denied = try program.run("can-wake", "denied", "characteristic-notified", "--run", "out")
+        let none = "no characteristic-notified for com.pills.denied came in out"
+        expectRefusal(denied, code: 3, says: none, "(BTP-5); Let the app use Bluetooth: `authorizations: ")
     }
 }

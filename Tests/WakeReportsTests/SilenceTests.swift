@@ -134,6 +134,35 @@ struct SilenceTests {
         )
     }
 
+    @Test("BTP-5: an app that may not use Bluetooth is registered for nothing for that, as can-wake says, too")
+    func refusedRadio() throws {
+        var log = try runLog { log in
+            try log.append(DeedEntry(deed: .refusedRadio, at: second(0), app: app))
+            try run(log, to: .active, .suspended)
+            try log.append(RegistrationEntry(app: app, at: second(1), kept: []))
+        }
+        let why = Why(log, app: app)
+        let asked = "the app asked for Bluetooth, which the user does not let it use, at T+00:00:00"
+        let remedy = "Let the app use Bluetooth: `authorizations: {bluetooth: allowed}`"
+        let because = "  because  BluetoothNotAuthorized   \(asked)   [BTP-5, documented]"
+        #expect(
+            why.explanation() == """
+                \(app)  registered for nothing: it is suspended since T+00:00:01, and no event by T+01:00:00 was for it
+                \(because)
+                  try      \(remedy)
+                """
+        )
+        #expect(why.page().obstacle?.advice == remedy)
+        #expect(why.isKnown(.rule(.btp5)) && why.isKnown(.reason(.bluetoothNotAuthorized)))
+        let nobody = DecisionRecord.all(in: try fixture.contents([[fixture.nobody(1, at: second(9))]]))
+        #expect(why.answer(nobody).hasSuffix("\n\(because)\n  try      \(remedy)"), "\(why.answer(nobody))")
+        #expect(why.nothingComes(of: ["characteristic-notified"]) == "\(asked) (BTP-5); \(remedy)")
+        #expect(why.nothingComes(of: ["region-entered"]) == nil)
+        // A process that came later was not refused.
+        log.moves.append(StateMove(app: app, at: second(7), from: .notRunning, to: .background))
+        #expect(Why(log, app: app).obstacle == nil)
+    }
+
     @Test("What an app waits for is named, and since when it is out of range")
     func waits() throws {
         let text = try explanation { log in
@@ -291,7 +320,7 @@ struct SilenceTests {
                 """
         )
         let page = why.page()
-        #expect([page.unready?.rule, page.unready?.because, page.unready?.advice] == ["SYS-2", because, remedy])
+        #expect([page.obstacle?.rule, page.obstacle?.because, page.obstacle?.advice] == ["SYS-2", because, remedy])
         #expect(page.forceQuit == nil)
         #expect(why.isKnown(.rule(.sys2)) && !why.isKnown(.reason(.forceQuit)))
         var refused = fixture.resume(1, at: second(9))

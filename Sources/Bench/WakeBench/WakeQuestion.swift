@@ -107,10 +107,11 @@ package struct WakeQuestion {
                     hint: "there would be \(others.sorted().joined(separator: ", "))"
                 )
             }
+            let obstacles = apps.compactMap { Why(log, app: $0).nothingComes(of: choice.kinds) }
             throw CommandFailure(
                 .notFound,
                 "no \(choice.text.isEmpty ? "event" : choice.text) \(whose) came in \(place)",
-                hint: EventChoice.kinds(in: known)
+                hint: obstacles.first ?? EventChoice.kinds(in: known)
             )
         }
         answer.text = texts.joined(separator: "\n")

@@ -22,3 +22,25 @@ extension Observer {
         },
     ]
 }
+
+extension Why {
+    /// That the user does not let the app use Bluetooth, where its last process asked for that; nil where it did not, or another
+    /// version of the app may have brought another answer since.
+    var refusal: Cause? {
+        guard let deed = log.deeds.last(where: { $0.app == app && $0.deed == .refusedRadio }) else { return nil }
+        let isOver =
+            log.moves.contains { $0.app == app && $0.from == .notRunning && $0.at > deed.at }
+            || log.exits.contains { $0.app == app && $0.cause == .update && $0.at >= deed.at }
+        if isOver { return nil }
+        return Cause(
+            reason: .bluetoothNotAuthorized,
+            rule: deed.deed.rule,
+            at: deed.at,
+            because: "\(deed.deed.row.sentence), at \(LogTime.shortText(deed.at))",
+            advice: ReasonText.advice(.bluetoothNotAuthorized, of: .bluetoothCentral)
+        )
+    }
+
+    /// The same where it is about events of a source.
+    func refused(_ source: String) -> Cause? { source == Source.bluetooth.word ? refusal : nil }
+}

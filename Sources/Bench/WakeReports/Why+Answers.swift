@@ -20,6 +20,8 @@ extension Why {
     struct Cause {
         var reason: Reason
         var rule: RuleID
+        /// Since when.
+        var at: Instant
         var because: String
         /// What to do about it; nil where nobody can say.
         var advice: String?
@@ -34,7 +36,7 @@ extension Why {
         guard record.app == nil else { return answered }
         // Of an app that had registered, what took that is more than that nobody has.
         let loss = answered.lost.last { $0.isAbout(record.subject) } ?? answered.lost.last { $0.isAbout(nil) }
-        answered.decisive = absence ?? loss?.cause
+        answered.decisive = absence ?? refused(record.source) ?? loss?.cause
         let device = record.subject.prefix { $0 != "/" }
         answered.waits = (log.registrations[app]?.kept ?? []).filter { kept in
             guard Registration(word: kept.via)?.source.word == record.source else { return false }
@@ -58,6 +60,14 @@ extension Why {
         case .exit(let number):
             record.lastExit?.id == "x-\(number)" || answered.lost.contains { $0.exit?.number == number }
         }
+    }
+
+    /// What stands in the way of all events of some kinds, with the rule and what to do about it; nil where nothing is known to.
+    package func nothingComes(of kinds: [String]) -> String? {
+        let sources = kinds.compactMap { EventKind(word: $0)?.source.word }
+        let refusal = Set(sources).count == 1 ? refused(sources[0]) : nil
+        guard let cause = absence ?? refusal else { return nil }
+        return "\(cause.because) (\(cause.rule.text))" + (cause.advice.map { "; \($0)" } ?? "")
     }
 
     /// The reason and the rule of what is said of an event: `ForceQuit [LAUNCH-2]`.

@@ -31,7 +31,13 @@ extension Why {
         /// Why an event that came by it now reaches nobody.
         var cause: Cause {
             let because = "the app is registered for it no more: \(first.deed.row.sentence), at "
-            return Cause(reason: reason, rule: rule, because: because + LogTime.shortText(first.at), advice: advice)
+            return Cause(
+                reason: reason,
+                rule: rule,
+                at: first.at,
+                because: because + LogTime.shortText(first.at),
+                advice: advice
+            )
         }
 
         /// Whether something of it is what an event happened to, or its device; or, for none, has no name of its own.

@@ -18,7 +18,7 @@ extension Why {
     /// How the app stands at the end of the logs.
     func standing() -> String {
         guard !log.roster.isEmpty || lastMove != nil else { return nothingKnown() }
-        let because = cost() + gone() + reasons() + unreadiness()
+        let because = cost() + obstacles() + reasons() + unreadiness()
         let lines = [headline()] + because + lost(losses) + waits() + lastWords() + nearest()
         return lines.map(TerminalText.escaped).joined(separator: "\n")
     }
@@ -51,19 +51,23 @@ extension Why {
             Cause(
                 reason: .noRegistration,
                 rule: Deed.lostToUninstall.rule,
+                at: at,
                 because: "the user uninstalled the app at \(LogTime.shortText(at)), and the system keeps nothing of it",
                 advice: Self.advice(of: .lostToUninstall)
             )
         }
     }
 
+    /// What keeps the app from being registered for anything, or for anything of a source; nil where nothing is known to.
+    var obstacle: Cause? { absence ?? refusal }
+
     /// The same in lines.
     ///
     /// - Parameter said: advice that stands above.
-    private func gone(beside said: [String] = []) -> [String] {
-        guard let absence else { return [] }
-        let advice = absence.advice.flatMap { said.contains($0) ? nil : "  try      \($0)" }
-        return [absence.text] + (advice.map { [$0] } ?? [])
+    private func obstacles(beside said: [String] = []) -> [String] {
+        guard let obstacle else { return [] }
+        let advice = obstacle.advice.flatMap { said.contains($0) ? nil : "  try      \($0)" }
+        return [obstacle.text] + (advice.map { [$0] } ?? [])
     }
 
     /// Whether what is known beside decisions is what a question is about: what the app has lost or waits for, the bar of a force
@@ -75,10 +79,10 @@ extension Why {
         switch question {
         case .reason(let reason):
             if losses.contains(where: { $0.reason == reason }) || known.contains(reason) { return true }
-            return reason == .forceQuit && bar == .launch2 || absence?.reason == reason
+            return reason == .forceQuit && bar == .launch2 || obstacle?.reason == reason
         case .rule(let rule):
             if losses.contains(where: { $0.rule == rule }) || known.contains(where: { $0.rule == rule }) { return true }
-            return bar == rule || costing?.deed.rule == rule || absence?.rule == rule
+            return bar == rule || costing?.deed.rule == rule || obstacle?.rule == rule
         case .events(let choice):
             return choice.subject == nil && choice.kinds.count == 1 && isRegistered(choice.kinds[0])
         case .registration(let registration): return isRegistered(registration.word)
@@ -193,7 +197,7 @@ extension Why {
         guard let state = lastMove?.to else { return [] }
         let said = decision.map { advice($0) } ?? []
         let lost = lost(losses, beside: said)
-        let because = gone(beside: said) + reasons(after: decision) + unreadiness(after: decision)
+        let because = obstacles(beside: said) + reasons(after: decision) + unreadiness(after: decision)
         let lines = state.isAsleep ? because + lost + waits() : lost
         return lines.map(TerminalText.escaped)
     }

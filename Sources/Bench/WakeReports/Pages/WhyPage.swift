@@ -90,7 +90,7 @@ package struct WhyPage: Encodable, Sendable {
         var lifted: String?
     }
 
-    /// Why the phone launches nothing at the end, or not the app.
+    /// Why the phone launches nothing at the end, or the app is registered for nothing.
     struct Unready: Encodable {
         var reason: String
         var rule: String
@@ -128,8 +128,10 @@ package struct WhyPage: Encodable, Sendable {
     var state: State?
     var ended: Ending?
     var forceQuit: ForceQuit?
-    /// Of an app that does not run and waits for something, or is not installed.
+    /// Of an app that does not run and waits for something.
     var unready: Unready?
+    /// Of an app that is not installed, or may not use what it asked for.
+    var obstacle: Unready?
     var waits: [Wait] = []
     /// What it has lost and not asked for again, oldest first.
     var lost: [Lost] = []
@@ -210,13 +212,13 @@ extension Why {
                 advice: ReasonText.advice(unready.reason, of: .processing)
             )
         }
-        if let absence, let uninstalled {
-            page.unready = WhyPage.Unready(
-                reason: absence.reason.word,
-                rule: absence.rule.text,
-                t: LogTime.text(uninstalled),
-                because: absence.because,
-                advice: absence.advice
+        page.obstacle = obstacle.map { cause in
+            WhyPage.Unready(
+                reason: cause.reason.word,
+                rule: cause.rule.text,
+                t: LogTime.text(cause.at),
+                because: cause.because,
+                advice: cause.advice
             )
         }
         page.lost = losses.map(WhyPage.Lost.init)
