@@ -334,6 +334,21 @@ struct LossTests {
         #expect(nothing.hasSuffix(remedy), "\(nothing)")
     }
 
+    @Test("LAUNCH-6: of a push that nobody registered for why tells its app, and can-wake says what to do")
+    func push() throws {
+        var pushed = fixture.nobody(1, at: second(3))
+        (pushed.kind, pushed.subject) = (.pushReceived, fixture.names.intern(app))
+        let calls = RegistrationEntry.Kept(via: "push-kit", subject: app, since: second(1))
+        let why = try why([pushed], kept: [calls])
+        let remedy = "\n  try      Let the app be installed, and register for remote notifications, before the push is "
+        let told = try #require(why.explanation(.events(EventChoice(kinds: ["push-received"]))))
+        #expect(told.hasPrefix("\(app)  NOT given it at T+00:00:03 by push push-received \(app) (e-"), "\(told)")
+        #expect(told.contains(remedy), "\(told)")
+        let text = why.answer(try records([pushed]))
+        #expect(text.hasSuffix("\(remedy)sent\n  waits    for \(app) (push-kit since T+00:00:01)"), "\(text)")
+        #expect(Why(why.log, app: "com.acme.other").explanation(.reason(.noRegistration)) == nil)
+    }
+
     @Test("BTC-6: a manager that has a restore identifier is not to be given one where nothing is restored")
     func restoresNone() throws {
         var record = try nobody()

@@ -115,8 +115,9 @@ extension Why {
     private func reasoning(of answered: Answered) -> [String] {
         let (record, waits) = (answered.record, answered.waits.map(wait))
         guard let cause = answered.decisive else {
-            // What it has lost, or waits for, says more than what any app would have to do.
-            let saysMore = record.app == nil && !(answered.lost.isEmpty && waits.isEmpty)
+            // What it has lost, or waits for of a device, says more than what any app would have to do.
+            let waitsForDevice = !waits.isEmpty && record.subject != app
+            let saysMore = record.app == nil && (!answered.lost.isEmpty || waitsForDevice)
             let advice = saysMore ? [] : advice(record)
             return reasoning(record) + advice.map { "  try      \($0)" } + barred(record)
                 + lost(answered.lost, beside: advice) + waits

@@ -24,6 +24,11 @@ package struct Why {
         uninstalled = log.uninstalled(app)
     }
 
+    /// The decisions about the app, and those about no app on what was sent to this one, such as a push, in order.
+    package var concerning: [DecisionRecord] {
+        log.decisions.filter { $0.app == app || $0.app == nil && $0.subject == app }
+    }
+
     /// Which decisions are asked for.
     package enum Question: Hashable, Sendable {
         case reason(Reason)
@@ -57,7 +62,7 @@ package struct Why {
 
     /// The newest decision that a question is about, and those before it.
     func found(_ question: Question) -> (newest: DecisionRecord, others: [DecisionRecord])? {
-        var found = decisions.filter { decision in
+        var found = concerning.filter { decision in
             switch question {
             case .reason(let reason): decision.reason == reason
             case .rule(let rule): decision.rule == rule || decision.decisive?.rule == rule

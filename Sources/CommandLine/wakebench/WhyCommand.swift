@@ -26,7 +26,7 @@ enum WhyCommand {
         let event = option ?? (asked.count == 1 ? numbered(asked[0], log) : nil)
         let app = try app(name, in: log, folder)
         let why = Why(log, app: app, width: Terminal.width)
-        let question = try asked.isEmpty || event != nil ? nil : question(asked, app, log)
+        let question = try asked.isEmpty || event != nil ? nil : question(asked, why, log)
         let answer: (text: String, page: WhyPage)
         if let since {
             answer = (why.table(since: since), why.page(since: since))
@@ -37,7 +37,7 @@ enum WhyCommand {
             answer = (text, page)
         } else if let question {
             guard let text = why.explanation(question), let page = why.page(question) else {
-                throw undecided(asked.joined(separator: " "), app, log)
+                throw undecided(asked.joined(separator: " "), app, why)
             }
             answer = (text, page)
         } else {
@@ -89,10 +89,10 @@ enum WhyCommand {
     /// What a reason, a rule or an event asks for.
     private static func question(
         _ words: [String],
-        _ app: String,
+        _ why: Why,
         _ log: RunLog
     ) throws(CommandFailure) -> Why.Question {
-        let known = log.decisions.filter { $0.app == app }.map { (kind: $0.kind, subject: $0.subject) }
+        let known = why.concerning.map { (kind: $0.kind, subject: $0.subject) }
         if let question = try? Why.Question(words, among: known, in: log) { return question }
         let word = words.joined(separator: " ")
         let reasons = Reason.allCases.map(\.word) + RuleID.allCases.map(\.text)
@@ -104,9 +104,9 @@ enum WhyCommand {
         )
     }
 
-    private static func undecided(_ word: String, _ app: String, _ log: RunLog) -> CommandFailure {
+    private static func undecided(_ word: String, _ app: String, _ why: Why) -> CommandFailure {
         var seen: Set<String> = []
-        let reasons = log.decisions.filter { $0.app == app }.map(\.reason.word).filter { seen.insert($0).inserted }
+        let reasons = why.concerning.map(\.reason.word).filter { seen.insert($0).inserted }
         return CommandFailure(
             .notFound,
             "no decision about \(app) for \(word)",
