@@ -112,6 +112,8 @@ struct WhyTests {
     func whichDecision() throws {
         let why = try why([[fixture.resume(1, at: second(10))], [fixture.resume(2, at: second(20))]])
         #expect(why.explanation().hasPrefix("com.acme.heart  woken at T+00:00:10"))
+        let last = "by bluetooth characteristic-notified heart-rate-belt/2A37 (e-000002)"
+        #expect(why.explanation().contains("\n  again    once since, at T+00:00:20 \(last)\n"), "\(why.explanation())")
         #expect(try #require(why.explanation(event: EventID(2))).contains("(e-000002)"))
         #expect(why.explanation(event: EventID(7)) == nil)
     }
@@ -122,6 +124,8 @@ struct WhyTests {
         let refused = [3, 4, 5].map { fixture.forceQuit($0, at: second(7_080 + 30 * Int64($0))) }
         let text = try why((early + refused).map { [$0] }).explanation()
         #expect(text.hasPrefix("com.acme.heart  NOT woken at T+01:59:30"))
+        let last = "T+02:00:30 by location region-entered home (e-000005)"
+        #expect(text.contains("\n  again    2 times since, the last at \(last)\n"), "\(text)")
         #expect(
             text.hasSuffix(
                 """

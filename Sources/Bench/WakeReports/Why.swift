@@ -48,7 +48,8 @@ package struct Why {
         }
         var others = decisions
         let told = others.remove(at: place)
-        return text(([explanation(of: told)] + since(told)).joined(separator: "\n"), others: others)
+        let lines = [explanation(of: told)] + again(since: place) + since(told)
+        return text(lines.joined(separator: "\n"), others: others)
     }
 
     /// Explains the newest decision that a question is about, with the others as a list; nil when the run has none, and nothing
@@ -107,10 +108,7 @@ package struct Why {
     /// The position of the decision from which on the app fares as it does: the first of the newest ones of one kind that woke it
     /// or refused it. Nil when there is none at all.
     var fateful: Int? {
-        // What was deferred and decided again is not what the app got.
-        let turns = decisions.indices.filter {
-            decisions[$0].verdict.changesFate && later[decisions[$0].id.number] == nil
-        }
+        let turns = self.turns
         guard var place = turns.last else { return decisions.indices.last }
         let newest = decisions[place]
         for turn in turns.reversed() {
@@ -119,6 +117,19 @@ package struct Why {
             place = turn
         }
         return place
+    }
+
+    /// The positions of the decisions that woke the app or refused it. What was deferred and decided again is not what it got.
+    private var turns: [Int] {
+        decisions.indices.filter { decisions[$0].verdict.changesFate && later[decisions[$0].id.number] == nil }
+    }
+
+    /// How often the app fared as it did by the fateful decision since, and when and by what it did last.
+    private func again(since place: Int) -> [String] {
+        let turns = self.turns.filter { $0 > place }
+        guard let last = turns.last.map({ decisions[$0] }) else { return [] }
+        let times = turns.count == 1 ? "once since," : "\(turns.count) times since, the last"
+        return [TerminalText.escaped("  again    \(times) at \(LogTime.shortText(last.at)) by \(eventText(last))")]
     }
 
     private func text(_ explanation: String, others: [DecisionRecord]) -> String {
