@@ -118,6 +118,16 @@ struct WhyTests {
         #expect(why.explanation(event: EventID(7)) == nil)
     }
 
+    @Test("LAUNCH-6, AUD-3: what refused the app comes before an answer that waits since")
+    func answerWaits() throws {
+        var waiting = fixture.resume(2, at: second(8_100))
+        (waiting.verdict, waiting.reason, waiting.rule) = (.defer, .answerWaits, .launch6)
+        let text = try why([[fixture.forceQuit(1, at: second(8_000))], [waiting]]).explanation()
+        #expect(text.hasPrefix("com.acme.heart  NOT woken at T+02:13:20 by location region-entered home"), "\(text)")
+        #expect(text.contains("\n  try      Launch the app once by hand"), "\(text)")
+        #expect(try why([[waiting]]).explanation().hasPrefix("com.acme.heart  NOT woken, made to wait"))
+    }
+
     @Test("The others are a list, the newest first, repeats folded")
     func otherDecisions() throws {
         let early = [fixture.resume(1, at: second(10)), fixture.resume(2, at: second(20))]

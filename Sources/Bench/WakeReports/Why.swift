@@ -119,9 +119,13 @@ package struct Why {
         return place
     }
 
-    /// The positions of the decisions that woke the app or refused it. What was deferred and decided again is not what it got.
+    /// The positions of the decisions that woke the app or refused it. What was deferred and decided again is not what it got, and
+    /// an answer that waits wakes nobody.
     private var turns: [Int] {
-        decisions.indices.filter { decisions[$0].verdict.changesFate && later[decisions[$0].id.number] == nil }
+        decisions.indices.filter { place in
+            let decision = decisions[place]
+            return decision.verdict.changesFate && later[decision.id.number] == nil && decision.reason != .answerWaits
+        }
     }
 
     /// How often the app fared as it did by the fateful decision since, and when and by what it did last.
