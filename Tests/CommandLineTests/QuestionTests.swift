@@ -99,6 +99,13 @@ struct QuestionTests {
                 #expect(canWake.code == 7, "\(word): \(canWake.errors)")
                 #expect(canWake.output.contains("no: region-entered desk: deny, ForceQuit\n"), "\(canWake.output)")
             }
+            // The number says which app it is about; of one that there is not, what there is.
+            let (whole, alone) = (["why", "heart", decision, "--run", "out"], ["why", decision, "--run", "out"])
+            #expect(try program.run(Program.path, alone).output == program.run(Program.path, whole).output)
+            for words in [["heart", "d-000999"], ["d-000999"]] {
+                let answer = try program.run(Program.path, ["why"] + words + ["--run", "out"])
+                expectRefusal(answer, code: 3, says: "no decision d-000999 in out; its last decision is d-0000")
+            }
             for word in ["x-9", "pending-connect"] {
                 let none = "no decision about com.acme.heart for \(word)"
                 expectRefusal(try program.run("why", "heart", word, "--run", "out"), code: 3, says: none)

@@ -15,14 +15,18 @@ enum WhyCommand {
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
-        guard let name = arguments.rest.first else {
+        guard let first = arguments.rest.first else {
             throw CommandFailure(.usage, "APP is missing", hint: "see --help")
         }
-        let asked = Array(arguments.rest.dropFirst())
         let folder = try RunPlace.folder(arguments)
         let option = try arguments.value("--event").map { (text) throws(CommandFailure) in try self.event(text) }
         let since = try arguments.value("--since").map { (text) throws(CommandFailure) in try span(text) }
         let log = try read(folder)
+        let name = try about(first, log, folder) ?? first
+        let asked = Array(arguments.rest.dropFirst(name == first ? 1 : 0))
+        if asked.count == 1, let id = DecisionID(text: asked[0]), !log.decisions.contains(where: { $0.id == id }) {
+            throw unknown(id, log, folder)
+        }
         let event = option ?? (asked.count == 1 ? numbered(asked[0], log) : nil)
         let app = try app(name, in: log, folder)
         let why = Why(log, app: app, width: Terminal.width)
@@ -57,6 +61,22 @@ enum WhyCommand {
         EventID(text: word) ?? DecisionID(text: word).flatMap { id in log.decisions.first { $0.id == id }?.event }
     }
 
+    /// The app that the number of a decision or of an event is about; nil for any other word.
+    private static func about(_ word: String, _ log: RunLog, _ folder: String) throws(CommandFailure) -> String? {
+        let (event, id) = (EventID(text: word), DecisionID(text: word))
+        if event == nil && id == nil || log.app(word) != nil { return nil }
+        var seen: Set<String> = []
+        let decisions = log.decisions.filter { $0.id == id || $0.event == event }
+        let acts = log.acts.filter { $0.event == event }
+        let apps = (decisions.map(\.app) + acts.map(\.app)).compactMap(\.self).filter { seen.insert($0).inserted }
+        if apps.count == 1 { return apps[0] }
+        if let id, decisions.isEmpty { throw unknown(id, log, folder) }
+        if let event, decisions.isEmpty, acts.isEmpty { throw unknown(event, log, folder) }
+        let whose = apps.isEmpty ? "no app" : "\(apps.count) apps"
+        let among = (apps.isEmpty ? log.apps : apps).joined(separator: ", ")
+        throw CommandFailure(.usage, "\(word) is about \(whose)", hint: "give APP before it: \(among)")
+    }
+
     private static func span(_ text: String) throws(CommandFailure) -> Instant.Span {
         guard let span = DurationText.span(text) else {
             throw CommandFailure(
@@ -84,6 +104,12 @@ enum WhyCommand {
         let known = log.decisions.map(\.event) + log.acts.map(\.event)
         let range = known.max().map { "its last event is \(LogTime.text($0))" } ?? "it has no events"
         return CommandFailure(.notFound, "no event \(LogTime.text(event)) in \(folder)", hint: range)
+    }
+
+    private static func unknown(_ id: DecisionID, _ log: RunLog, _ folder: String) -> CommandFailure {
+        let last = log.decisions.map(\.id).max().map { "its last decision is \(LogTime.text($0))" }
+        let hint = last ?? "it has no decisions"
+        return CommandFailure(.notFound, "no decision \(LogTime.text(id)) in \(folder)", hint: hint)
     }
 
     /// What a reason, a rule or an event asks for.
