@@ -57,8 +57,8 @@ package struct WakeQuestion {
     /// What would become of the latest events of a choice for apps, if they came again now.
     ///
     /// - Parameters:
-    ///   - words: which events, as ``EventChoice/init(_:among:)`` reads them; the number of one; or a reason or a rule, for those that
-    ///     would be answered with it.
+    ///   - words: which events, as ``EventChoice/init(_:among:)`` reads them; the number of one; a reason or a rule, for those that
+    ///     would be answered with it; or none, for the kinds that there were.
     ///   - apps: bundle identifiers.
     ///   - log: the run's logs, as far as they have come.
     ///   - place: what the run is called in messages.
@@ -70,6 +70,7 @@ package struct WakeQuestion {
         in log: RunLog,
         _ place: String
     ) throws(CommandFailure) -> Answer {
+        if words.isEmpty { return kinds(for: apps, in: log) }
         let question = try Why.Question(words, among: known, in: log)
         let choice = question.choice
         var answer = Answer(
@@ -117,6 +118,17 @@ package struct WakeQuestion {
         answer.text = texts.joined(separator: "\n")
         answer.page = CanWakePage(answers, about: choice, in: log.folder, of: apps)
         return answer
+    }
+
+    /// The kinds of events that there were, and what keeps the apps from any.
+    private func kinds(for apps: [String], in log: RunLog) -> Answer {
+        let obstacles = apps.compactMap { app in Why(log, app: app).nothingComes(of: []).map { "\(app)  \($0)" } }
+        return Answer(
+            text: ([EventChoice.kinds(in: known)] + obstacles).map(TerminalText.escaped).joined(separator: "\n"),
+            page: CanWakePage(kinds: EventChoice.words(of: known), in: log.folder, of: apps),
+            records: [],
+            wakes: false
+        )
     }
 
     /// The kinds and subjects of the events, oldest first.
@@ -306,10 +318,15 @@ extension EventChoice {
         return there.isEmpty ? all : there
     }
 
+    /// The words of the kinds, each once, in the order of their table.
+    fileprivate static func words(of known: [(kind: String, subject: String)]) -> [String] {
+        let there = Set(known.map(\.kind))
+        return EventKind.allCases.map(\.word).filter(there.contains)
+    }
+
     /// `the run has characteristic-notified, region-entered`, in the order of their table.
     static func kinds(in known: [(kind: String, subject: String)]) -> String {
-        let there = Set(known.map(\.kind))
-        let kinds = EventKind.allCases.map(\.word).filter(there.contains)
+        let kinds = words(of: known)
         return kinds.isEmpty ? "the run has no event at all" : "the run has \(kinds.joined(separator: ", "))"
     }
 }

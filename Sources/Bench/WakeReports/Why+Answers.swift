@@ -62,10 +62,11 @@ extension Why {
         }
     }
 
-    /// What stands in the way of all events of some kinds, with the rule and what to do about it; nil where nothing is known to.
+    /// What stands in the way of all events of some kinds, of none for those of any, with the rule and what to do about it; nil where
+    /// nothing is known to.
     package func nothingComes(of kinds: [String]) -> String? {
         let sources = kinds.compactMap { EventKind(word: $0)?.source.word }
-        let refusal = Set(sources).count == 1 ? refused(sources[0]) : nil
+        let refusal = kinds.isEmpty ? self.refusal : Set(sources).count == 1 ? refused(sources[0]) : nil
         guard let cause = absence ?? refusal else { return nil }
         return "\(cause.because) (\(cause.rule.text))" + (cause.advice.map { "; \($0)" } ?? "")
     }

@@ -31,6 +31,6 @@ enum CanWakeCommand {
         } else {
             print(TextTable.prose(answer.text, width: Terminal.width))
         }
-        return answer.wakes ? .done : .expectationFailed
+        return answer.page.ok ? .done : .expectationFailed
     }
 }

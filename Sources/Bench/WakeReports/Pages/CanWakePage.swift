@@ -14,8 +14,8 @@ package struct CanWakePage: Encodable, Sendable {
     }
 
     var schema = "wake.can-wake/1"
-    /// Whether any of them wakes the app.
-    var ok: Bool
+    /// Whether any of them wakes the app; true where none was asked about.
+    package var ok: Bool
     /// The run's.
     var folder: String
     /// The bundle identifiers, with a blank between two.
@@ -26,6 +26,8 @@ package struct CanWakePage: Encodable, Sendable {
     var subject: String?
     /// One for each event.
     var answers: [Answer]
+    /// Where no event was asked about: the kinds that there were.
+    var kinds: [String]?
 
     package init(_ answers: [Answer], about choice: EventChoice, in folder: String, of apps: [String]) {
         ok = answers.contains(where: \.wakes)
@@ -34,5 +36,11 @@ package struct CanWakePage: Encodable, Sendable {
         kind = choice.kinds.count == 1 ? choice.kinds[0] : nil
         subject = choice.subject
         self.answers = answers
+    }
+
+    /// Of no event.
+    package init(kinds: [String], in folder: String, of apps: [String]) {
+        self.init([], about: EventChoice(), in: folder, of: apps)
+        (ok, self.kinds) = (true, kinds)
     }
 }

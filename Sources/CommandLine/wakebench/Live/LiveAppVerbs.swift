@@ -92,7 +92,8 @@ enum LiveAppVerbs {
     private static let canWakeVerb = LiveVerb.ask(
         "app can-wake",
         "APP [EVENT] [SUBJECT...]",
-        "say whether an app of the running phone would wake if an event that it has had came again now; exit code 7 if not"
+        "say whether an app of the running phone would wake if an event that it has had came again now, exit code 7 if not; "
+            + "without EVENT which kinds there were"
     ) { call throws(CommandFailure) in try canWake(call) }
 
     /// Asks the phone that the command line names, and says what it answers.
@@ -101,11 +102,11 @@ enum LiveAppVerbs {
         var members: LiveCall.Members = [.init("app", call.arguments.rest[0])]
         if !words.isEmpty { members.append(.init("event", words)) }
         let answer = try call.askPhone("can-wake", members)
-        let wakes = answer["wakes"]?.bool == true
-        if !call.printed(answer["page"] ?? answer, isGood: wakes) {
+        let isGood = (answer["page"]?["ok"] ?? answer["wakes"])?.bool == true
+        if !call.printed(answer["page"] ?? answer, isGood: isGood) {
             print(TextTable.prose(answer["text"]?.string ?? "", width: Terminal.width))
         }
-        return wakes ? .done : .expectationFailed
+        return isGood ? .done : .expectationFailed
     }
 
     // MARK: Tasks
