@@ -92,11 +92,8 @@ struct SilenceTests {
         "The words of an end name its signal, its error or its watchdog",
         arguments: [
             (ExitCause.crash, -6, "crashed at its launch, signal 6 (SIGABRT)"),
-            (.crash, 0, "crashed at its launch: the scenario or the system asked for it, at"),
-            (
-                .watchdog, 0,
-                "was killed as a watchdog does it at its launch: the scenario or the system asked for it, at"
-            ),
+            (.crash, 0, "was ended at its launch as if it had crashed (terminate, cause crash), at"),
+            (.watchdog, 0, "was ended at its launch as a watchdog does it (terminate, cause watchdog), at"),
             (.crash, .min, "crashed at its launch, signal 9223372036854775808"),
             (.crash, 8, "could not be started: Exec format error"),
             (

@@ -7,9 +7,10 @@ extension ExitEntry {
         switch cause {
         case .exit: "ended\(place), exit code \(code)"
         case .crash where code > 0: "could not be started: \(unsafe String(cString: strerror(Int32(clamping: code))))"
-        case .crash where code == 0: "crashed\(place): \(Self.asked)"
+        // No process and no watchdog has the code 0: a `terminate` gave the cause.
+        case .crash where code == 0: "was ended\(place) as if it had crashed (terminate, cause crash)"
         case .crash: "crashed\(place), signal \(Self.signal(code.magnitude))"
-        case .watchdog where code == 0: "was killed as a watchdog does it\(place): \(Self.asked)"
+        case .watchdog where code == 0: "was ended\(place) as a watchdog does it (terminate, cause watchdog)"
         case .watchdog: "was killed by a watchdog\(place) (\(Self.hexadecimal(code))): \(overrun)"
         case .memory: "was ended to free memory"
         case .cpu: "was ended for its use of the processor"
@@ -20,9 +21,6 @@ extension ExitEntry {
         case .bench: "ended with the bench"
         }
     }
-
-    /// No process and no watchdog has the code 0: a `terminate` gave the cause.
-    private static let asked = "the scenario or the system asked for it"
 
     private var place: String { atLaunch ? " at its launch" : "" }
 
