@@ -131,6 +131,55 @@ struct SilenceTests {
         )
     }
 
+    @Test("BGT-1, PWR-3: a request that was refused is told, the last of each, with what to do about it")
+    func refusedRequests() throws {
+        let log = try runLog { log in
+            try run(log, to: .active, .suspended)
+            for at in [second(0), second(1)] {
+                try log.append(DeedEntry(deed: .refusedTaskRequest, at: at, app: app, subject: "clean"))
+            }
+            try log.append(DeedEntry(deed: .refusedWithoutRefresh, at: second(1), app: app, subject: "feed"))
+            try log.append(DeedEntry(deed: .refusedWithoutRefresh, at: second(1), app: app, subject: "again"))
+            let kept = RegistrationEntry.Kept(via: "refresh-task", subject: "again", since: second(2))
+            try log.append(RegistrationEntry(app: app, at: second(2), kept: [kept]))
+        }
+        let why = Why(log, app: app)
+        let texts = ["clean", "feed"].map { "\($0) at T+00:00:01: the request was refused" }
+        let first = "\(texts[0]): its identifier is not permitted, or the mode is missing"
+        let other = "\(texts[1]), as Background App Refresh is off"
+        let text = why.explanation()
+        let lines = [
+            "\n  refused  \(first)   \(Why.ruleText(.bgt1))\n  try      Name the identifier in ",
+            "\n  refused  \(other)   \(Why.ruleText(.pwr3))\n  try      Turn it on: ",
+        ]
+        for line in lines { #expect(text.contains(line), "\(text)") }
+        #expect(why.page().refused == [first, other])
+        #expect(why.isKnown(.rule(.bgt1)))
+    }
+
+    @Test(
+        "PWR-3: a task that waits while Background App Refresh is off says so, and since when",
+        arguments: ["Background App Refresh", "refuse"],
+        [true, false]
+    )
+    func waitsForRefresh(word: String, isOnAgain: Bool) throws {
+        let isPhones = word != "refuse"
+        let off = isPhones ? "\(word) off" : "refuse Background App Refresh"
+        let on = isPhones ? "\(word) on" : "allow Background App Refresh"
+        let log = try runLog { log in
+            try run(log, to: .active, .suspended)
+            try log.append(happened(2, off, of: isPhones ? nil : app, at: second(20)))
+            if isOnAgain { try log.append(happened(3, on, of: isPhones ? nil : app, at: second(30))) }
+            let kept = RegistrationEntry.Kept(via: "refresh-task", subject: "feed", since: second(2))
+            try log.append(RegistrationEntry(app: app, at: second(40), kept: [kept]))
+        }
+        let why = Why(log, app: app)
+        let since = ", Background App Refresh is off since T+00:00:20   \(Why.ruleText(.pwr3))"
+        let text = why.explanation()
+        #expect(text.hasSuffix("for feed (refresh-task since T+00:00:02)\(isOnAgain ? "" : since)"), "\(text)")
+        #expect(why.isKnown(.reason(.refreshOff)) != isOnAgain)
+    }
+
     @Test("BTP-5: an app that may not use Bluetooth is registered for nothing for that, as can-wake says, too")
     func refusedRadio() throws {
         var log = try runLog { log in

@@ -59,6 +59,17 @@ extension RunLog {
         )
     }
 
+    /// Since when Background App Refresh is off for an app (PWR-3); nil where it is on, or was off before the run.
+    func refreshOff(for app: String) -> Instant? {
+        let told = changes.filter { Self.refreshOff.contains($0.word) || Self.refreshOn.contains($0.word) }
+        let last = [told.last { $0.app == nil }, told.last { $0.app == app }].compactMap(\.self)
+        return last.first { Self.refreshOff.contains($0.word) }?.at
+    }
+
+    /// What turns it off, and on again, for all apps and for one.
+    private static let refreshOff = ["backgroundRefreshOff", "refuseRefresh"].compactMap { Act.words[$0] }
+    private static let refreshOn = ["backgroundRefreshOn", "allowRefresh"].compactMap { Act.words[$0] }
+
     /// What is said of an event that a registration is for where the app was force-quit and its events wake it all the same; nil
     /// where they do not.
     func lifting(_ via: Registration) -> Reason? {

@@ -19,7 +19,7 @@ extension Why {
     func standing() -> String {
         guard !log.roster.isEmpty || lastMove != nil else { return nothingKnown() }
         let because = cost() + obstacles() + reasons() + unreadiness()
-        let lines = [headline()] + because + lost(losses) + waits() + lastWords() + nearest()
+        let lines = [headline()] + because + lost(losses) + waits() + refused() + lastWords() + nearest()
         return lines.map(TerminalText.escaped).joined(separator: "\n")
     }
 
@@ -82,6 +82,7 @@ extension Why {
             return reason == .forceQuit && bar == .launch2 || obstacle?.reason == reason
         case .rule(let rule):
             if losses.contains(where: { $0.rule == rule }) || known.contains(where: { $0.rule == rule }) { return true }
+            if refusedRequests.contains(where: { $0.deed.rule == rule }) { return true }
             return bar == rule || costing?.deed.rule == rule || obstacle?.rule == rule
         case .events(let choice):
             return choice.subject == nil && choice.kinds.count == 1 && isRegistered(choice.kinds[0])
@@ -198,7 +199,7 @@ extension Why {
         let said = decision.map { advice($0) } ?? []
         let lost = lost(losses, beside: said)
         let because = obstacles(beside: said) + reasons(after: decision) + unreadiness(after: decision)
-        let lines = state.isAsleep ? because + lost + waits() : lost
+        let lines = state.isAsleep ? because + lost + waits() + refused() : lost
         return lines.map(TerminalText.escaped)
     }
 
@@ -242,10 +243,47 @@ extension Why {
 
     /// Why nothing comes of what it waits for, and since when, where what brings it is known to be switched off.
     func switchedOff(_ kept: RegistrationEntry.Kept) -> (reason: Reason, since: Instant)? {
-        guard let (off, on, reason) = Registration(word: kept.via)?.switchedOff else { return nil }
+        let via = Registration(word: kept.via)
+        if via?.source == .task, let since = log.refreshOff(for: app) { return (reason: Reason.refreshOff, since: since) }
+        guard let (off, on, reason) = via?.switchedOff else { return nil }
         // What was deferred is recorded once more when its app gets it.
         let last = log.decisions.last { $0.supersedes == .none && [off.word, on.word].contains($0.kind) }
         return last.flatMap { $0.kind == off.word ? (reason: reason, since: $0.at) : nil }
+    }
+
+    /// The requests that the app's system refused and that it did not make again with more luck: the last of each.
+    private var refusedRequests: [DeedEntry] {
+        let kept = log.registrations[app]?.kept ?? []
+        var refused: [DeedEntry] = []
+        for deed in log.deeds where deed.app == app && Self.refusals.contains(deed.deed) {
+            refused.removeAll { $0.deed == deed.deed && $0.subject == deed.subject }
+            refused.append(deed)
+        }
+        return refused.filter { deed in !kept.contains { $0.subject == deed.subject } }
+    }
+
+    private static let refusals: [Deed] = [
+        .refusedTaskRequest, .refusedTooManyTaskRequests, .refusedWithoutRefresh, .refusedRegion, .refusedRadius,
+        .refusedSecondSession,
+    ]
+
+    /// What came of each, for people.
+    var refusedTexts: [String] {
+        refusedRequests.map { deed in
+            let what = deed.subject.isEmpty ? "" : "\(deed.subject) "
+            return "\(what)at \(LogTime.shortText(deed.at)): \(deed.deed.row.sentence)"
+        }
+    }
+
+    /// The same in lines, with what to do about it; nothing of an app that is gone with all that it asked for.
+    private func refused() -> [String] {
+        guard uninstalled == nil else { return [] }
+        var said: Set<String> = []
+        return zip(refusedRequests, refusedTexts).flatMap { deed, text in
+            let line = "  refused  \(text)   \(Self.ruleText(deed.deed.rule))"
+            guard let advice = Loss(entries: [deed]).advice, said.insert(advice).inserted else { return [line] }
+            return [line, "  try      \(advice)"]
+        }
     }
 
     private func outOfRange(_ subject: String) -> String {

@@ -133,6 +133,8 @@ package struct WhyPage: Encodable, Sendable {
     /// Of an app that is not installed, or may not use what it asked for.
     var obstacle: Unready?
     var waits: [Wait] = []
+    /// What it asked for and was refused, for people.
+    var refused: [String] = []
     /// What it has lost and not asked for again, oldest first.
     var lost: [Lost] = []
     /// With `--since`: how long the app did not run.
@@ -222,6 +224,7 @@ extension Why {
             )
         }
         page.lost = losses.map(WhyPage.Lost.init)
+        page.refused = refusedTexts
         page.waits = (log.registrations[app]?.kept ?? []).map(waiting)
         return page
     }
