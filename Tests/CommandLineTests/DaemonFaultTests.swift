@@ -316,7 +316,8 @@ struct DaemonFaultTests {
             expectRefusal(refused, code: 11, says: "not what wakebench wrote", "'wakebench phone delete bad'")
         }
         let whole = try bench.program.read("state/phones/one/phone.json")
-        try bench.program.write("state/phones/bad/phone.json", whole.replacing("--clock=", with: "--bogus="))
+        let unknown = whole.replacing("--clock=", with: "--bogus=").replacing(#""begun":true"#, with: #""begun":false"#)
+        try bench.program.write("state/phones/bad/phone.json", unknown)
         expectRefusal(
             try bench("phone", "boot", "bad"),
             code: 11,

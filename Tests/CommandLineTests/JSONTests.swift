@@ -397,7 +397,8 @@ struct JSONTests {
             let (text, page) = try both(program, "wake.shrink/1", words)
             let counts = try ["events", "apps", "devices"].map { key in
                 let count = try #require(page[key] as? [String: Int])
-                return "\(count["after"] ?? -1) of \(count["before"] ?? -1) \(key)"
+                let before = count["before"] ?? -1
+                return "\(count["after"] ?? -1) of \(before) \(before == 1 ? String(key.dropLast()) : key)"
             }
             let runs = try #require(page["runs"] as? Int)
             #expect(text.hasPrefix("few.yaml: \(counts.joined(separator: ", ")), after \(runs) runs\n"))

@@ -244,7 +244,9 @@ extension Why {
     /// Why nothing comes of what it waits for, and since when, where what brings it is known to be switched off.
     func switchedOff(_ kept: RegistrationEntry.Kept) -> (reason: Reason, since: Instant)? {
         let via = Registration(word: kept.via)
-        if via?.source == .task, let since = log.refreshOff(for: app) { return (reason: Reason.refreshOff, since: since) }
+        if via?.source == .task, let since = log.refreshOff(for: app) {
+            return (reason: Reason.refreshOff, since: since)
+        }
         guard let (off, on, reason) = via?.switchedOff else { return nil }
         // What was deferred is recorded once more when its app gets it.
         let last = log.decisions.last { $0.supersedes == .none && [off.word, on.word].contains($0.kind) }
