@@ -102,10 +102,17 @@ struct StepNoteTests {
     }
 
     /// The logs of a whole run.
-    private func run(_ scenario: String, _ device: String = Self.pillbox) throws -> RunLog {
+    private func run(_ scenario: String, _ device: String = Self.pillbox, isReal: Bool = false) throws -> RunLog {
         var log: RunLog?
         try ScenarioFolder.with(scenario, belt: device) { options in
+            var options = options
+            if isReal { options.clock = .real }
             try Run(options).execute()
+            let file = URL(filePath: options.out + "/outcomes.ndjson")
+            let written = try String(contentsOf: file, encoding: .utf8)
+            // Read back, as after a kill before its reports, it says the same.
+            try Run(options).execute()
+            #expect(try String(contentsOf: file, encoding: .utf8) == written)
             log = try RunLog(folder: options.out)
         }
         return try #require(log)
@@ -446,11 +453,31 @@ struct StepNoteTests {
         )
     }
 
+    @Test("In real time, too, a step waits for a launch at its instant, also when it is read back")
+    func oneInstantInRealTime() throws {
+        let scenario = """
+            scenario: steps
+            devices: [{file: belt.yaml, name: belt}]
+            apps: [{scripted: com.acme.heart, name: heart, modes: [bluetooth-central]}]
+            steps: [{at: 20ms, launch: heart}, {at: 20ms, measure: heart, footprint: 90MB}]
+            until: 100ms
+
+            """
+        let log = try run(scenario, Self.belt, isReal: true)
+        #expect(log.notes.map(\.text) == [])
+        #expect(log.moves.contains { $0.to == .active })
+    }
+
     @Test("NOTE-6: a tap on what is not on the screen is a line with what is, and the steps after it are carried out")
     func tapOfNothing() throws {
         let steps = ["at: 1s, tap: {app: heart, notification: tea}", "at: 2s, note: later"]
         let notes = try notes(of: steps, Self.belt, named: "belt")
         #expect(notes == ["tap: the user sees no notification 'tea' of heart; the screen shows of it: none", "later"])
+        let due = [
+            "at: 0, launch: heart", "at: 1s, home: heart", "at: 4s, tap: {app: heart, notification: tea}",
+        ]
+        let app = ", notifications: {schedule: [{id: tea, body: Tea, after: 4s}]}"
+        #expect(try self.notes(of: due, app: app, Self.belt, named: "belt") == [])
     }
 
     @Test("What a scripted app is to do and cannot, as there is nothing to do it to, is said with why")

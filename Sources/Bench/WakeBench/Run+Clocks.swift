@@ -174,7 +174,7 @@ extension Run {
         look(at: now)
         try bench.run(at: now)
         if let failure = recorder.failure { throw failure }
-        // Not for what comes in the next turns.
+        // A held step waits for what came before it, and not for what later turns bring.
         if driver.isHeld { carryOutSteps(at: now) }
         if hasFailed { return .failed }
         if driver.hasWork || driver.isHeld || bench.hasWork(at: now) { return .goesOn }

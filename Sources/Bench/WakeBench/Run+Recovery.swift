@@ -171,8 +171,8 @@ struct ReplayedSteps {
         if open[place].inputs == 0 { open.remove(at: place) }
     }
 
-    /// Whether the journal does not have all inputs yet of the steps of an instant.
-    func isAwaiting(at now: Instant) -> Bool { open.contains { $0.at == now } }
+    /// Whether the journal does not have all inputs yet of the steps up to an instant. In real time they come after it.
+    func isAwaiting(at now: Instant) -> Bool { open.contains { $0.at <= now } }
 
     /// Steps that were carried out when the bench died, before their input was accepted.
     var lost: [(Verb, NameID)] { open.map { ($0.verb, $0.origin) } }

@@ -41,7 +41,7 @@ extension Run {
         for part in parts {
             do throws(SourceFailure) { try perform(part) } catch {
                 guard error.kind == .wrongState else { throw error }
-                recorder.miss("\(step): \(error.message)", at: now)
+                recorder.miss("\(step): \(error.message)", at: now, isReplayed: !verb.looksAtApps)
             }
         }
     }
@@ -72,7 +72,8 @@ extension Run {
         case .range(let devices, let inRange):
             recorder.range(devices.map { scenario.devices[$0].name }, inRange: inRange, at: now)
         default:
-            guard let (apps, step, value) = verb.speakers else { return }
+            // How an app stood then is not known while a journal is read back, and the line is there.
+            guard !recorder.isReplaying, let (apps, step, value) = verb.speakers else { return }
             for number in apps {
                 let (app, id) = (scenario.apps[number], AppID(UInt32(number)))
                 guard case .scripted = app.form else { continue }
@@ -132,10 +133,11 @@ extension Verb {
         }
     }
 
-    /// Whether what comes of a step, and what is said of it, depends on how apps and the phone's clock stand when it is carried out.
+    /// Whether what comes of a step, and what is said of it, depends on how apps, the screen and the phone's clock stand when it
+    /// is carried out.
     var looksAtApps: Bool {
         switch self {
-        case .authorize, .microphone, .clock: true
+        case .authorize, .microphone, .clock, .tap: true
         default: speakers != nil
         }
     }
