@@ -197,8 +197,17 @@ struct ServeTests {
         #expect(try bench("app", "install", "Heart.app").code == 0)
         #expect(try bench.program.read(home + "/Documents/kept") == "kept\n")
         #expect(try bench("app", "uninstall", "com.acme.heart").code == 0)
+        let settings = ["WAKEBENCH_STATE": bench.program.folder.appending(path: "state").path]
+        func why() throws -> String {
+            try bench.program.run("why", "-p", "one", "com.acme.heart", environment: settings).output
+        }
+        let gone = try why()
+        #expect(gone.hasPrefix("com.acme.heart  was uninstalled, at "), "\(gone)")
+        #expect(gone.contains("Install the app again"), "\(gone)")
         try bench.killAndServeAgain()
         #expect(try bench("app", "install", "Heart.app").code == 0)
+        let back = try why()
+        #expect(back.hasPrefix("com.acme.heart  ") && !back.contains("uninstalled"), "\(back)")
         #expect(bench.program.exists(home + "/Documents"))
         for file in ["Documents/kept", ".config"] { #expect(!bench.program.exists(home + "/" + file)) }
     }

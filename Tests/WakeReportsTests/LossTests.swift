@@ -216,8 +216,7 @@ struct LossTests {
         #expect(page.decision?.advice == [remedy])
         #expect(page.lost.map(\.advice) == [remedy])
         #expect(why.words(try nobody()) == "NoRegistration [SYS-2]")
-        // It ran later: it was installed again.
-        log.moves.append(StateMove(app: app, at: second(7), from: .notRunning, to: .active))
+        log.acts.append(Act(event: EventID(10), at: second(6), word: "install", app: app))
         #expect(Why(log, app: app).uninstalled == nil)
     }
 

@@ -35,13 +35,18 @@ extension Run {
 
     /// Installs an app of the scenario, with what the user has said to it.
     func installApp(_ number: Int) {
-        let (app, id, origin) = (scenario.apps[number], AppID(UInt32(number)), names.intern("install"))
+        let (app, id) = (scenario.apps[number], AppID(UInt32(number)))
+        let isKnown = number < bench.router.bundles.count
+        let origin = names.intern(isKnown ? Self.reinstallation : "install")
         var manifest = manifest(of: app, at: number)
         for area in Areas.rows { area.declare(app, in: &manifest, names) }
         bench.submit(.install(id, manifest), origin: origin)
         if app.refusesRefresh { bench.submit(.user(id, .refuseRefresh), origin: origin) }
         for area in areas.all.reversed() { area.install(app, as: id, origin, in: self) }
     }
+
+    /// The origin of the installation of an app that was uninstalled before.
+    static let reinstallation = "reinstall"
 
     /// The user installs a bundle over an app. One that cannot be installed, or is another app's, changes nothing (MODE-3).
     func install(_ path: String, over number: Int, _ origin: NameID) {

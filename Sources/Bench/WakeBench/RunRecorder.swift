@@ -214,7 +214,8 @@ final class RunRecorder: BenchObserver {
         // A session goes with the last result that is taken.
         case .process(let app, .took): restless.insert(Int(app.number))
         case .request(let app, let request) where request.mayRegister: restless.insert(Int(app.number))
-        case .phone, .clock, .user, .setUp, .terminate, .uninstall, .update, .refuseUpdate:
+        case .install where names.text(item.origin) != Run.reinstallation: break
+        case .phone, .clock, .user, .setUp, .terminate, .install, .uninstall, .update, .refuseUpdate:
             guard let (word, app) = Act.word(item.input) else { return }
             followed.lastAct = word
             if let app { restless.insert(Int(app.number)) } else { disturbAll() }
@@ -227,7 +228,7 @@ final class RunRecorder: BenchObserver {
             try outcomes.append(
                 Act(event: item.id, at: now, word: word, app: bundle, origin: origin, locked: locked)
             )
-        case .timeReached, .install, .event, .overflowed, .redeliver, .benchRestarted, .process, .request: break
+        case .timeReached, .event, .overflowed, .redeliver, .benchRestarted, .process, .request: break
         }
     }
 

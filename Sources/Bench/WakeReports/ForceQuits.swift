@@ -28,11 +28,8 @@ extension RunLog {
 
     /// When the user uninstalled the app; nil where it is installed, as far as the logs have it.
     func uninstalled(_ app: String) -> Instant? {
-        let act = changes.last { $0.app == app && $0.word == Self.uninstallWord }
-        // An installation has no line of its own; what ran later was installed again.
-        return act.flatMap { act in
-            moves.contains { $0.app == app && $0.at > act.at && $0.to != .notRunning } ? nil : act.at
-        }
+        let last = changes.last { $0.app == app && [Self.uninstallWord, Act.installed].contains($0.word) }
+        return last.flatMap { $0.word == Self.uninstallWord ? $0.at : nil }
     }
 
     /// The app's last force quit, whether a process ended or not; nil when the user has launched or uninstalled the app since, or

@@ -66,6 +66,9 @@ package struct Act: LogLine, Hashable, Sendable {
         coder.code("locked", ifKnown: &locked)
     }
 
+    /// The word of an installation of an app that was uninstalled before; other installations have no line.
+    package static let installed = "install"
+
     /// The act that an input is, without its time and place; nil when it is none.
     package static func word(_ input: Input) -> (word: String, app: AppID?)? {
         switch input {
@@ -76,9 +79,10 @@ package struct Act: LogLine, Hashable, Sendable {
         case .terminate(let app, let cause, .normal): ("terminate (\(cause.word))", app)
         case .terminate(let app, let cause, let pressure): ("terminate (\(cause.word), \(pressure.word))", app)
         case .uninstall(let app): ("uninstall", app)
+        case .install(let app, _): (installed, app)
         case .update(let app, _): ("install another version", app)
         case .refuseUpdate(let app, _): ("install a bundle that is refused", app)
-        case .timeReached, .install, .request, .process, .event, .overflowed, .redeliver, .benchRestarted: nil
+        case .timeReached, .request, .process, .event, .overflowed, .redeliver, .benchRestarted: nil
         }
     }
 
