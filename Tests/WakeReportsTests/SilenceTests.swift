@@ -133,7 +133,7 @@ struct SilenceTests {
 
     @Test("BGT-1, PWR-3: a request that was refused is told, the last of each, with what to do about it")
     func refusedRequests() throws {
-        let log = try runLog { log in
+        var log = try runLog { log in
             try run(log, to: .active, .suspended)
             for at in [second(0), second(1)] {
                 try log.append(DeedEntry(deed: .refusedTaskRequest, at: at, app: app, subject: "clean"))
@@ -155,6 +155,14 @@ struct SilenceTests {
         for line in lines { #expect(text.contains(line), "\(text)") }
         #expect(why.page().refused == [first, other])
         #expect(why.isKnown(.rule(.bgt1)))
+        // A request that came later was taken, and brought the app something.
+        var taken = fixture.resume(1, at: second(9))
+        taken.subject = fixture.names.intern("clean")
+        log.decisions = DecisionRecord.all(in: try fixture.contents([[taken]]))
+        #expect(Why(log, app: app).page().refused == [other])
+        #expect(!Why(log, app: app).isKnown(.rule(.bgt1)))
+        log.acts.append(happened(2, "uninstall", of: app, at: second(20)))
+        #expect(Why(log, app: app).page().refused == [] && !Why(log, app: app).isKnown(.rule(.pwr3)))
     }
 
     @Test(
@@ -204,6 +212,12 @@ struct SilenceTests {
         #expect(why.answer(nobody).hasSuffix("\n\(because)\n  try      \(remedy)"), "\(why.answer(nobody))")
         #expect(why.nothingComes(of: ["characteristic-notified"]) == "\(asked) (BTP-5); \(remedy)")
         #expect(why.nothingComes(of: ["region-entered"]) == nil)
+        for (decision, isOfBluetooth) in [
+            (fixture.resume(1, at: second(9)), true), (fixture.forceQuit(1, at: second(9)), false),
+        ] {
+            log.decisions = DecisionRecord.all(in: try fixture.contents([[decision]]))
+            #expect(Why(log, app: app).explanation().contains(because) == isOfBluetooth)
+        }
         // A process that came later was not refused.
         log.moves.append(StateMove(app: app, at: second(7), from: .notRunning, to: .background))
         #expect(Why(log, app: app).obstacle == nil)
@@ -365,6 +379,9 @@ struct SilenceTests {
                   try      \(remedy)
                 """
         )
+        var back = log
+        back.acts.append(happened(3, "install", of: app, at: second(30)))
+        #expect(Why(back, app: app).uninstalled == nil)
         let page = why.page()
         #expect([page.obstacle?.rule, page.obstacle?.because, page.obstacle?.advice] == ["SYS-2", because, remedy])
         #expect(page.forceQuit == nil)

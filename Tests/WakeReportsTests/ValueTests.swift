@@ -54,6 +54,7 @@ struct ValueTests {
         let text = why.explanation()
         #expect(text.contains("\n  value    \(whole)\n"), "\(text)")
         #expect(text.contains("heart-rate-belt/2A37: \(cut)"), "\(text)")
+        #expect(why.page().decisions.map(\.values) == [whole])
     }
 
     @Test("why tells that of the decision that it explains, and those of the others")

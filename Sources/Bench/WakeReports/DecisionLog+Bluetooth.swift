@@ -42,5 +42,5 @@ extension Why {
     }
 
     /// The same where it is about events of a source.
-    func refused(_ source: String) -> Cause? { source == Source.bluetooth.word ? refusal : nil }
+    func refusal(of source: String) -> Cause? { source == Source.bluetooth.word ? refusal : nil }
 }

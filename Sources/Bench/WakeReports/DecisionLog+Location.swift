@@ -43,17 +43,10 @@ extension Observer {
 }
 
 extension Why {
-    /// That the user has denied the app its location, and when, where that was in Settings; nil for another reason.
+    /// That the user has denied the app its location; nil for another reason. The logs do not hold each change of it, so that the
+    /// last that they hold need not be the denial.
     func denial(_ decision: DecisionRecord) -> String? {
-        guard decision.reason == .notAuthorized, decision.decisive?.observed == LocationAuthorization.denied.word else {
-            return nil
-        }
-        let change = log.decisions.last {
-            $0.app == app && $0.kind == EventKind.authorizationChanged.word && $0.at <= decision.at
-                && $0.supersedes == .none
-        }
-        // What the app asked for has no origin.
-        guard let change, !change.origin.isEmpty else { return "the user has denied it" }
-        return "the user denied it in Settings at \(LogTime.shortText(change.at))"
+        let isDenied = decision.decisive?.observed == LocationAuthorization.denied.word
+        return decision.reason == .notAuthorized && isDenied ? "the user has denied it" : nil
     }
 }

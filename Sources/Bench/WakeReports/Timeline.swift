@@ -147,7 +147,7 @@ package enum Timeline {
         return [
             LogTime.tableText(decision.at), decision.app ?? "-", decision.happening + fold.repeats,
             decision.verdict.word, decision.reason.word, outcome.map { $0.pid == 0 ? "-" : "\($0.pid)" } ?? "-",
-            fold.values(log),
+            fold.values(log, short),
         ]
     }
 

@@ -36,7 +36,7 @@ extension Why {
         guard record.app == nil else { return answered }
         // Of an app that had registered, what took that is more than that nobody has.
         let loss = answered.lost.last { $0.isAbout(record.subject) } ?? answered.lost.last { $0.isAbout(nil) }
-        answered.decisive = absence ?? refused(record.source) ?? loss?.cause
+        answered.decisive = absence ?? refusal(of: record.source) ?? loss?.cause
         let device = record.subject.prefix { $0 != "/" }
         answered.waits = (log.registrations[app]?.kept ?? []).filter { kept in
             guard Registration(word: kept.via)?.source.word == record.source else { return false }
@@ -66,7 +66,7 @@ extension Why {
     /// nothing is known to.
     package func nothingComes(of kinds: [String]) -> String? {
         let sources = kinds.compactMap { EventKind(word: $0)?.source.word }
-        let refusal = kinds.isEmpty ? self.refusal : Set(sources).count == 1 ? refused(sources[0]) : nil
+        let refusal = kinds.isEmpty ? self.refusal : Set(sources).count == 1 ? refusal(of: sources[0]) : nil
         guard let cause = absence ?? refusal else { return nil }
         return "\(cause.because) (\(cause.rule.text))" + (cause.advice.map { "; \($0)" } ?? "")
     }

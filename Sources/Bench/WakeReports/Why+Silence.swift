@@ -19,7 +19,7 @@ extension Why {
     func standing() -> String {
         guard !log.roster.isEmpty || lastMove != nil else { return nothingKnown() }
         let because = cost() + obstacles() + reasons() + unreadiness()
-        let lines = [headline()] + because + lost(losses) + waits() + refused() + lastWords() + nearest()
+        let lines = [headline()] + because + lost(losses) + waits() + refusedLines() + lastWords() + nearest()
         return lines.map(TerminalText.escaped).joined(separator: "\n")
     }
 
@@ -63,9 +63,11 @@ extension Why {
 
     /// The same in lines.
     ///
-    /// - Parameter said: advice that stands above.
-    private func obstacles(beside said: [String] = []) -> [String] {
-        guard let obstacle else { return [] }
+    /// - Parameters:
+    ///   - decision: what is explained above, which is of one source; nil for none.
+    ///   - said: advice that stands above.
+    private func obstacles(after decision: DecisionRecord? = nil, beside said: [String] = []) -> [String] {
+        guard let obstacle = decision.map({ absence ?? refusal(of: $0.source) }) ?? obstacle else { return [] }
         let advice = obstacle.advice.flatMap { said.contains($0) ? nil : "  try      \($0)" }
         return [obstacle.text] + (advice.map { [$0] } ?? [])
     }
@@ -198,8 +200,8 @@ extension Why {
         guard let state = lastMove?.to else { return [] }
         let said = decision.map { advice($0) } ?? []
         let lost = lost(losses, beside: said)
-        let because = obstacles(beside: said) + reasons(after: decision) + unreadiness(after: decision)
-        let lines = state.isAsleep ? because + lost + waits() + refused() : lost
+        let because = obstacles(after: decision, beside: said) + reasons(after: decision) + unreadiness(after: decision)
+        let lines = state.isAsleep ? because + lost + waits() + refusedLines() : lost
         return lines.map(TerminalText.escaped)
     }
 
@@ -253,15 +255,20 @@ extension Why {
         return last.flatMap { $0.kind == off.word ? (reason: reason, since: $0.at) : nil }
     }
 
-    /// The requests that the app's system refused and that it did not make again with more luck: the last of each.
+    /// The requests that the system refused the app, where none for the same was taken since: the last of each. None of an app
+    /// that is gone with all that it asked for.
     private var refusedRequests: [DeedEntry] {
+        guard uninstalled == nil else { return [] }
         let kept = log.registrations[app]?.kept ?? []
         var refused: [DeedEntry] = []
         for deed in log.deeds where deed.app == app && Self.refusals.contains(deed.deed) {
             refused.removeAll { $0.deed == deed.deed && $0.subject == deed.subject }
             refused.append(deed)
         }
-        return refused.filter { deed in !kept.contains { $0.subject == deed.subject } }
+        return refused.filter { deed in
+            let isTaken = kept.contains { $0.subject == deed.subject }
+            return !isTaken && !decisions.contains { $0.subject == deed.subject && $0.at > deed.at }
+        }
     }
 
     private static let refusals: [Deed] = [
@@ -277,9 +284,8 @@ extension Why {
         }
     }
 
-    /// The same in lines, with what to do about it; nothing of an app that is gone with all that it asked for.
-    private func refused() -> [String] {
-        guard uninstalled == nil else { return [] }
+    /// The same in lines, with what to do about it.
+    private func refusedLines() -> [String] {
         var said: Set<String> = []
         return zip(refusedRequests, refusedTexts).flatMap { deed, text in
             let line = "  refused  \(text)   \(Self.ruleText(deed.deed.rule))"

@@ -360,13 +360,13 @@ package struct Why {
 
         /// `characteristic-notified belt/2A37 (x2 over 1s): 0048 0049`.
         func happenings(_ log: RunLog) -> String {
-            let values = values(log)
+            let values = values(log, Timeline.short)
             return first.happening + repeats + (values.isEmpty ? "" : ": \(values)")
         }
 
-        /// What came with the events of all of them, each as a table has it; of many the first three and the last.
-        func values(_ log: RunLog) -> String {
-            let values = members.compactMap { log.value(of: $0.event, $0.decision).map(Timeline.short) }
+        /// What came with the events of all of them, each in a form; of many the first three and the last.
+        func values(_ log: RunLog, _ form: (String) -> String) -> String {
+            let values = members.compactMap { log.value(of: $0.event, $0.decision).map(form) }
             guard values.count > 5, let last = values.last else { return values.joined(separator: " ") }
             return values.prefix(3).joined(separator: " ") + " … " + last
         }

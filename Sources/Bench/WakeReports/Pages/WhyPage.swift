@@ -39,7 +39,7 @@ package struct WhyPage: Encodable, Sendable {
             (t, until) = (LogTime.text(fold.first.at), LogTime.text(last.at))
             (source, kind, subject) = (last.source, last.kind, last.subject)
             (verdict, reason, rule) = (last.verdict.word, last.reason.word, last.rule.text)
-            let values = fold.values(log)
+            let values = fold.values(log) { $0 }
             self.values = values.isEmpty ? nil : values
         }
     }
