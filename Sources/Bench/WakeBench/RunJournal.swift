@@ -314,7 +314,7 @@ extension RunFolder {
         for folder in [played, path + "/apps", transfers] {
             guard let kind = Self.status(of: folder).map({ $0.st_mode & S_IFMT }), kind != S_IFDIR else { continue }
             let found = "a link or a file, and no folder"
-            throw CommandFailure(.environment, in: folder, found, hint: "remove it, or give another folder with --out")
+            throw CommandFailure(.environment, in: folder, found, hint: "remove it")
         }
     }
 

@@ -83,7 +83,8 @@ private struct ImportedRecording {
         var files = scripts.map { script in
             let device = script.device.map { " of \($0)" } ?? ""
             let count = script.operations.count
-            let words = "\(device), \(count) reads and writes in \(DurationText.text(script.length))"
+            let operations = count == 1 ? "1 read or write" : "\(count) reads and writes"
+            let words = "\(device), \(operations) in \(DurationText.text(script.length))"
             return (script.file, RecordingForm.script, script.leftOut, words)
         }
         if let dump {

@@ -43,7 +43,7 @@ enum RunReport {
         if run.bench.unrecorded > 0 {
             let events = Plural.text(Int(run.bench.unrecorded), "event")
             let lost = "\(events) came faster than could be decided, and got no verdict"
-            Output.complain("note: \(lost); slow their source down")
+            Output.complain("note: \(lost); slow the source down")
         }
         for line in run.captureLosses { Output.complain("note: \(line)") }
         let decisions = run.verdicts.reduce(0, +)

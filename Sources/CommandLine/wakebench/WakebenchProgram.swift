@@ -106,7 +106,8 @@ enum WakebenchProgram {
         Verb(
             "why",
             "APP [REASON|RULE|EVENT] [SUBJECT]",
-            "say why an app was woken, or was not; a reason, a rule or an event chooses among decisions",
+            "say why an app was woken, or was not; a reason, a rule or an event chooses among decisions, and d-000012 in place of "
+                + "APP is one of them",
             WhyCommand.run,
             options: WhyCommand.options
         ),

@@ -67,7 +67,7 @@ private enum KeptDefaults {
     private static func bring(_ values: [(name: DefaultsLog.Name, value: Any?)], to suite: String?) {
         let file = URL(filePath: "\(folder)/\(suite ?? own).plist")
         var domain: [String: Any] = [:]
-        // A pipe in its place is not waited for, and gives way.
+        // A pipe in its place is not waited for, and is replaced.
         if DefaultsLog.obstacle(at: file.resolvingSymlinksInPath().path) == nil,
             let bytes = try? Data(contentsOf: file),
             let found = try? unsafe PropertyListSerialization.propertyList(from: bytes, format: nil)

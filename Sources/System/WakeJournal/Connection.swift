@@ -92,7 +92,8 @@ final class Connection {
     /// Whether no file can be made there, with space left or not: the library looks for the file then, and keeps that it found none.
     private var hasNoRoomForFiles: Bool {
         var disk = statvfs()
-        return unsafe statvfs(path, &disk) == 0 && (disk.f_bavail == 0 || disk.f_files > 0 && disk.f_favail == 0)
+        guard unsafe statvfs(path, &disk) == 0, disk.f_flag & UInt(ST_RDONLY) == 0 else { return false }
+        return disk.f_bavail == 0 || disk.f_files > 0 && disk.f_favail == 0
     }
 
     /// The library's words, with the system's reason for them when it is known.
