@@ -128,11 +128,13 @@ struct DaemonFaultTests {
         let bench = try benchWithSnapshot()
         try damage.strike(bench.program.folder.appending(path: "state/phones/one").path)
         let boot = try bench("phone", "boot", "one")
+        let anew =
+            "; begin anew with 'wakebench phone erase one', or go back with 'wakebench phone snapshot load base -p one'"
         expectRefusal(
             boot,
             code: damage == .journalCut || damage == .journalPipe ? 11 : 12,
             says: "phones/one/run/",
-            "; begin anew with 'wakebench phone erase one', or go back with 'wakebench phone snapshot load base -p one'"
+            damage == .transfersFile ? "run/transfers: a link or a file, and no folder; remove it\n" : anew
         )
         for words in [["snapshot", "save", "base", "-p", "one"], ["clone", "one", "two"]] {
             let refused = try bench.run(["phone"] + words)
@@ -163,7 +165,9 @@ struct DaemonFaultTests {
             try bench("phone", "snapshot", "load", "base", "-p", "one"),
             code: code,
             says: "phones/one/snapshots/base/",
-            "; remove it with 'wakebench phone snapshot remove base -p one'"
+            damage == .transfersFile
+                ? "run/transfers: a link or a file, and no folder; remove it\n"
+                : "; remove it with 'wakebench phone snapshot remove base -p one'"
         )
         #expect(try bench.program.read("state/phones/one/phone.json") == settings)
         #expect(contents(bench, "state/phones/one") == ["phone.json", "run", "snapshots"])
