@@ -288,6 +288,10 @@ struct ServeTests {
         let later = try bench("can-wake", "heart", "characteristic-notified", "--run", "state/phones/one/run")
         #expect(later.code == 7, "\(later.errors)")
         #expect(later.output == answer.output)
+        // What came before it was switched off may come again.
+        #expect(try bench("phone", "boot", "one").code == 0)
+        let booted = try bench("app", "can-wake", "heart", "characteristic-notified")
+        #expect(booted.code == 7 && booted.output == answer.output, "\(booted.output)\(booted.errors)")
     }
 
     @Test("A step that reaches nobody, and one that changes nothing, say so in their answers, and why")

@@ -224,6 +224,11 @@ struct RunJournal {
         return places
     }
 
+    /// Tells every input that is still there, oldest first, also those that the latest snapshot holds.
+    func allInputs(_ body: (JournaledInput) throws(JournalError) -> Void) throws(JournalError) {
+        try file?.readInputs(body)
+    }
+
     /// How many apps there are, be they uninstalled by now: those of the latest snapshot, and those installed since. Every input
     /// is read.
     func appCount() throws(JournalError) -> Int {

@@ -111,7 +111,7 @@ extension LivePhone {
 
     /// What would become of the latest events of a choice for the apps at these positions, if they came again now.
     ///
-    /// - Parameter words: which events; none for the kinds that there were, as an error.
+    /// - Parameter words: which events; none for the kinds that there were.
     func canWake(_ apps: [Int], _ words: [String]) throws(CommandFailure) -> WakeQuestion.Answer {
         do { try run.bench.commit() } catch { throw CommandFailure(error) }
         let log: RunLog
@@ -121,6 +121,7 @@ extension LivePhone {
         } catch {
             throw CommandFailure(.environment, error)
         }
+        try recallEvents()
         let events = lastEvents.values.sorted { $0.id < $1.id }
         return try WakeQuestion(run, about: events).answer(words, for: apps.map(run.bundle(ofApp:)), in: log, name)
     }

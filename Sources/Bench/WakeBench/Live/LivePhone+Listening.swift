@@ -1,4 +1,5 @@
 import WakeModel
+import WakePorts
 import WakeReports
 import WakeRouter
 import WakeSystem
@@ -46,6 +47,30 @@ extension LivePhone {
         var app: AppID?
     }
 
+    private static func keep(_ event: WakeEvent, in events: inout [EventShape: WakeEvent]) {
+        let shape = EventShape(kind: event.kind, subject: event.subject, app: event.app)
+        if events[shape] != nil || events.count < mostEvents { events[shape] = event }
+    }
+
+    /// Takes the events from before the phone was switched on, as far as its journal has them, when the first question about any
+    /// comes.
+    func recallEvents() throws(CommandFailure) {
+        guard !knowsEarlierEvents else { return }
+        var earlier: [EventShape: WakeEvent] = [:]
+        do throws(JournalError) {
+            try run.bench.commit()
+            try run.journal.allInputs { (input) throws(JournalError) in
+                guard var event = input.input.reported else { return }
+                event.id = input.id
+                Self.keep(event, in: &earlier)
+            }
+        } catch {
+            throw CommandFailure(error)
+        }
+        lastEvents.merge(earlier) { newer, _ in newer }
+        knowsEarlierEvents = true
+    }
+
     /// The most events that are remembered to be asked about.
     private static let mostEvents = 10_000
 
@@ -58,10 +83,7 @@ extension LivePhone {
     }
 
     func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
-        if let event = item.input.reported {
-            let shape = EventShape(kind: event.kind, subject: event.subject, app: event.app)
-            if lastEvents[shape] != nil || lastEvents.count < Self.mostEvents { lastEvents[shape] = event }
-        }
+        if let event = item.input.reported { Self.keep(event, in: &lastEvents) }
         for decision in output.decisions where decision.app != .none { lastDecisions[decision.app] = decision }
         // What a journal is read back to was told before.
         if isListenedTo, !run.bench.replaying {

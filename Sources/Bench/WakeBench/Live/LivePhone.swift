@@ -31,6 +31,8 @@ final class LivePhone: BenchObserver {
     var recent = RecentRecords()
     /// The last event of each kind, subject and app.
     var lastEvents: [EventShape: WakeEvent] = [:]
+    /// Whether those from before it was switched on are among them.
+    var knowsEarlierEvents = false
     /// The last decision about each app.
     var lastDecisions: [AppID: Decision] = [:]
     var lastDecision: DecisionID { DecisionID(run.bench.router.lastDecision) }
