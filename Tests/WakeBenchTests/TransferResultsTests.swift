@@ -177,5 +177,9 @@ struct TransferResultsTests {
         #expect(second.terminationStatus == 0)
         #expect(try tasks("finished").sorted() == Array(1...Self.count))
         #expect(try tasks("failed") == [])
+        let outcomes = try bench.records(of: "out/outcomes.ndjson")
+        let decisions = outcomes.filter { $0["schema"] as? String == "wake.outcome/1" }
+            .compactMap { $0["decision"] as? String }
+        #expect(decisions.count >= Self.count && Set(decisions).count == decisions.count, "\(decisions)")
     }
 }
