@@ -163,6 +163,35 @@ struct LossTests {
         }
     }
 
+    @Test("LOC-5: why of an app that was denied its location after it asked for a region agrees with can-wake")
+    func denied() throws {
+        let scenario = """
+            scenario: denied
+            apps:
+              - scripted: com.example.fence
+                name: fence
+                location: {regions: [{identifier: home, latitude: 48.1, longitude: 11.5, radius: 150m}]}
+            steps:
+              - {at: 0, position: {latitude: 48.2, longitude: 11.5}}
+              - {at: 1s, launch: fence}
+              - {at: 5s, home: fence}
+              - {at: 1m, enter: home}
+              - {at: 3m, authorize: fence, location: denied}
+              - {at: 5m, terminate: fence, cause: memory}
+            until: 8m
+
+            """
+        try run(scenario) { program, _ in
+            let why = try program.run("why", "fence", "--run", "out").output
+            let waits = "  waits    for home (region since T+00:00:01), the user does not allow it in this state; "
+            let advice = "`authorize: APP, location: always`"
+            #expect(why.contains(waits) && why.contains(advice), "\(why)")
+            let answer = try program.run("can-wake", "fence", "region-entered", "--run", "out")
+            #expect(answer.code == 7 && answer.output.contains(": deny, NotAuthorized\n"), "\(answer.output)")
+            #expect(answer.output.contains(advice), "\(answer.output)")
+        }
+    }
+
     @Test("LAUNCH-2: can-wake of an app that was swiped away says what why says, whatever words name the event")
     func forceQuit() throws {
         try run(Self.day(restores: true, then: Self.swiped)) { program, run in

@@ -357,6 +357,28 @@ struct SilenceTests {
         )
     }
 
+    @Test("LOC-5: what the user does not allow does not come, which stands beside what the app waits for")
+    func notAllowed() throws {
+        let kept = ["home", "work"].map {
+            RegistrationEntry.Kept(via: "region", subject: $0, since: second(1), lacks: "NotAuthorized")
+        }
+        let log = try runLog { log in
+            try run(log, to: .active, .suspended)
+            try log.append(RegistrationEntry(app: app, at: second(2), kept: kept))
+        }
+        let why = Why(log, app: app)
+        let lacks = "the user does not allow it in this state; only Always wakes an app   \(Why.ruleText(.loc5))"
+        let waits = ["home", "work"].map { "  waits    for \($0) (region since T+00:00:01), \(lacks)" }
+        let text = why.explanation()
+        #expect(text.hasSuffix(([""] + waits + ["  try      "]).joined(separator: "\n") + Self.allowing), "\(text)")
+        #expect(why.isKnown(.reason(.notAuthorized)) && why.isKnown(.rule(.loc5)))
+        #expect(why.page().waits.map(\.lacks) == ["NotAuthorized", "NotAuthorized"])
+    }
+
+    private static let allowing =
+        "Ask with requestAlwaysAuthorization; where the user has denied it, Settings alone allow it: "
+        + "`authorize: APP, location: always`"
+
     @Test("LAUNCH-4: a shutdown has lifted the bar, too")
     func shutdownLifts() throws {
         let log = try forceQuit { try $0.append(happened(2, "shut down", at: second(20))) }

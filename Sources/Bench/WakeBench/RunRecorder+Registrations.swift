@@ -17,7 +17,12 @@ extension RunRecorder {
         var putOff: Set<Int> = []
         for number in restless.sorted() {
             let entries = kept(AppID(UInt32(number))).map {
-                RegistrationEntry.Kept(via: $0.via.word, subject: names.text($0.subject), since: $0.since)
+                RegistrationEntry.Kept(
+                    via: $0.via.word,
+                    subject: names.text($0.subject),
+                    since: $0.since,
+                    lacks: $0.lacks?.word
+                )
             }
             guard registered[number]?.kept != entries else { continue }
             let latest = registered[number]?.at ?? instant

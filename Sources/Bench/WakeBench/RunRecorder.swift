@@ -214,6 +214,8 @@ final class RunRecorder: BenchObserver {
         // A session goes with the last result that is taken.
         case .process(let app, .took): restless.insert(Int(app.number))
         case .request(let app, let request) where request.mayRegister: restless.insert(Int(app.number))
+        case .event(let event) where event.kind.changesRegistrations:
+            if let app = event.app { restless.insert(Int(app.number)) }
         case .install where names.text(item.origin) != Run.reinstallation: break
         case .phone, .clock, .user, .setUp, .terminate, .install, .uninstall, .update, .refuseUpdate:
             guard let (word, app) = Act.word(item.input) else { return }

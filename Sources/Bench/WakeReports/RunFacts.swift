@@ -154,11 +154,14 @@ package struct RegistrationEntry: LogLine, Hashable, Sendable {
         /// The peripheral, region or socket; empty for none.
         package var subject: String
         package var since: Instant
+        /// The word of the reason why it does not wake the app as the user's answers are then, such as `NotAuthorized`; nil for none.
+        package var lacks: String?
 
-        package init(via: String, subject: String, since: Instant) {
+        package init(via: String, subject: String, since: Instant, lacks: String? = nil) {
             self.via = via
             self.subject = subject
             self.since = since
+            self.lacks = lacks
         }
 
         package static let blank = Kept(via: "", subject: "", since: .zero)
@@ -167,6 +170,7 @@ package struct RegistrationEntry: LogLine, Hashable, Sendable {
             coder.need("via", &via)
             coder.code("subject", &subject)
             coder.code("since", &since)
+            coder.code("lacks", ifKnown: &lacks)
         }
     }
 

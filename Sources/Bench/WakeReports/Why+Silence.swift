@@ -77,7 +77,7 @@ extension Why {
     func isKnown(_ question: Question) -> Bool {
         var known = liftings + (unready().map { [$0.reason] } ?? [])
         let kept = log.registrations[app]?.kept ?? []
-        known += kept.compactMap { switchedOff($0)?.reason }
+        known += kept.compactMap { switchedOff($0)?.reason } + kept.compactMap { lack(kept: $0) }
         switch question {
         case .reason(let reason):
             if losses.contains(where: { $0.reason == reason }) || known.contains(reason) { return true }
@@ -219,8 +219,10 @@ extension Why {
             guard lastMove?.to == .notRunning else { return [] }
             return ["  waits    for nothing: the system keeps no registration of it"]
         }
+        let advised = entry.kept.last { lack(kept: $0) != nil }
         return entry.kept.flatMap { kept in
-            [wait(kept)] + refusals(kept).map { "  refused  at \(LogTime.shortText($0.at)): \($0.text)" }
+            let refusals = refusals(kept).map { "  refused  at \(LogTime.shortText($0.at)): \($0.text)" }
+            return [wait(kept)] + (kept == advised ? adviceOnLack(of: kept) : []) + refusals
         }
     }
 
@@ -234,13 +236,24 @@ extension Why {
         }
     }
 
+    /// Why it does not wake the app as the user's answers are now; nil where these stand in no way.
+    func lack(kept: RegistrationEntry.Kept) -> Reason? {
+        kept.lacks.flatMap { word in Reason.allCases.first { $0.word == word } }
+    }
+
+    private func adviceOnLack(of kept: RegistrationEntry.Kept) -> [String] {
+        let advice = lack(kept: kept).flatMap { ReasonText.advice($0, of: .processing) }
+        return advice.map { ["  try      \($0)"] } ?? []
+    }
+
     func wait(_ kept: RegistrationEntry.Kept) -> String {
         let lifts = lifting(kept).map { ", which lifts the bar of the force quit   \(Self.ruleText($0.rule))" } ?? ""
         let off =
             switchedOff(kept).map { reason, since in
                 ", \(Self.because(reason)) since \(LogTime.shortText(since))   \(Self.ruleText(reason.rule))"
             } ?? ""
-        return "  waits    \(Self.phrase(kept))\(outOfRange(kept.subject))\(lifts)\(off)"
+        let lacks = lack(kept: kept).map { ", \(Self.because($0))   \(Self.ruleText($0.rule))" } ?? ""
+        return "  waits    \(Self.phrase(kept))\(outOfRange(kept.subject))\(lifts)\(off)\(lacks)"
     }
 
     /// Why nothing comes of what it waits for, and since when, where what brings it is known to be switched off.

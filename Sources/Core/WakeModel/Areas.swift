@@ -506,9 +506,11 @@ extension ProfileSetting {
 }
 
 extension EventKind {
-    /// Whether what its app is registered for may have changed by it: links, subscriptions, sockets and transfers come and go.
+    /// Whether what its app is registered for, or what that is allowed, may have changed by it: links, subscriptions, sockets and
+    /// transfers come and go, and the user answers.
     package var changesRegistrations: Bool {
         self == .peripheralConnected || self == .peripheralDisconnected || self == .peripheralConnectionFailed
             || self == .notificationStateChanged || self == .transferEnded || self == .voipClosed
+            || self == .authorizationChanged
     }
 }

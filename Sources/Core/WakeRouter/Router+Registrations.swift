@@ -6,6 +6,8 @@ package struct KeptRegistration: Hashable, Sendable {
     /// The peripheral, the region, the accessory or the peer; ``NameID/none`` for none.
     package var subject: NameID
     package var since: Instant
+    /// Why its events do not wake the app as the user's answers are now; nil where these stand in no way.
+    package var lacks: Reason?
 }
 
 /// What apps are registered for: a look for those who explain a silence. Nothing is decided by it.

@@ -52,6 +52,8 @@ package struct WhyPage: Encodable, Sendable {
         var outOfRangeSince: String?
         /// Since when what brings it, such as Bluetooth, is switched off.
         var switchedOffSince: String?
+        /// The reason why it does not wake the app as the user's answers are now; nil for none.
+        var lacks: String?
         /// What the device has refused because it is not paired, for people.
         var refused: [String]
         /// The rule by which it wakes the app though a force quit bars it; nil for none.
@@ -247,6 +249,7 @@ extension Why {
             since: LogTime.text(kept.since),
             outOfRangeSince: awaySince(kept.subject).map { LogTime.text($0) },
             switchedOffSince: switchedOff(kept).map { LogTime.text($0.since) },
+            lacks: kept.lacks,
             refused: refusals(kept).map(\.text),
             liftedBy: lifting(kept)?.rule.text
         )

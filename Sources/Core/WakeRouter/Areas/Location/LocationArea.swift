@@ -42,20 +42,32 @@ extension LocationArea: Area {
 
     static func registrations(of app: AppID, _ router: Router) -> [KeptRegistration] {
         let record = router.areas.location.apps[app]
+        let authorization = router.apps[app].snapshot.locationAuthorization
+        let hasLevels = router.constants.profile.areas.location.levels
+        func lack(of via: Registration) -> Reason? {
+            switch authorization {
+            case .notDetermined, .restricted, .denied: .notAuthorized
+            case .whenInUse: hasLevels && via != .standardUpdates ? .notAuthorized : nil
+            case .always, .provisionalAlways: nil
+            }
+        }
         var kept: [KeptRegistration] = []
+        func keep(_ via: Registration, _ subject: NameID, since: Instant) {
+            kept.append(KeptRegistration(via: via, subject: subject, since: since, lacks: lack(of: via)))
+        }
         for manager in record.managers where manager.attached {
             if let updates = manager.updates {
-                kept.append(KeptRegistration(via: .standardUpdates, subject: .none, since: updates.since))
+                keep(.standardUpdates, .none, since: updates.since)
             }
         }
         if let significant = record.significant {
-            kept.append(KeptRegistration(via: .significantChange, subject: .none, since: significant.since))
+            keep(.significantChange, .none, since: significant.since)
         }
         if let since = record.visits {
-            kept.append(KeptRegistration(via: .visits, subject: .none, since: since))
+            keep(.visits, .none, since: since)
         }
         for case let region? in record.regions {
-            kept.append(KeptRegistration(via: region.via, subject: region.identifier, since: region.since))
+            keep(region.via, region.identifier, since: region.since)
         }
         return kept
     }
