@@ -8,6 +8,8 @@ import os
 import select
 import signal
 import socket
+import subprocess
+import tempfile
 import threading
 from pathlib import Path
 
@@ -321,6 +323,36 @@ def _say(listening: socket.socket, *answers: bytes) -> None:
         for answer in answers:
             connection.recv(1 << 16)
             connection.sendall(answer)
+
+
+# A process of another user at the control socket: it says when it is there, and at its end what it heard.
+STRANGER = """\
+import socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen()
+print(flush=True)
+connection = listener.accept()[0]
+heard = connection.recv(1000)
+if heard:
+    connection.sendall(b'{"ok": true, "schema": "wake.control/1", "request": 1}\\n')
+print(heard)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to start a process of another user")
+def test_a_daemon_of_another_user_is_asked_for_nothing():
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        os.chmod(folder, 0o1777)
+        path = f"{folder}/c.sock"
+        words = ["/usr/bin/python3", "-c", STRANGER, path]
+        with subprocess.Popen(words, user=65534, group=65534, extra_groups=[], cwd="/", stdout=subprocess.PIPE) as stranger:
+            assert stranger.stdout.readline() == b"\n"
+            with pytest.raises(WakebenchError) as caught:
+                Control(path)
+            assert stranger.stdout.read() == b"b''\n"
+    assert caught.value.name == "environment"
+    assert caught.value.message == f"{path}: a process of user 65534 serves there, and not of user 0"
 
 
 def test_the_usual_socket_is_that_of_the_verbs():

@@ -6,6 +6,7 @@ import json
 import os
 import select
 import socket
+import struct
 import threading
 from typing import Any, Callable
 
@@ -47,6 +48,15 @@ class Control:
                 f"no daemon at {path}: {error.strerror or error}",
                 "start one with 'wakebench serve', or name its socket",
             ) from None
+        # In a folder like /tmp any user may make a socket: another user's process would get the commands, and answer them.
+        user = self._user()
+        if user not in (os.geteuid(), 0):
+            self._socket.close()
+            raise WakebenchError(
+                "environment",
+                f"{path}: a process of user {user} serves there, and not of user {os.geteuid()}",
+                "name another socket",
+            )
         #: What the daemon said of itself: `version`, `pid`, `state`, `phones`, `booted`, and with a page its address, `page`.
         self.hello: Answer = {}
         try:
@@ -104,6 +114,12 @@ class Control:
         except OSError:
             pass
         self._socket.close()
+
+    def _user(self) -> int:
+        """The user of the process that serves."""
+        size = struct.calcsize("3i")
+        _, user, _ = struct.unpack("3i", self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+        return user
 
     def _send(self, request: Answer) -> None:
         request = {key: value for key, value in request.items() if value is not None}
