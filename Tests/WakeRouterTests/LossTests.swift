@@ -524,6 +524,16 @@ struct FindingTests {
         #expect(phone.deeds(.foundNotInstalled) == [])
     }
 
+    @Test("SYS-1: a phone that is on is not started, and its display stays as it is")
+    func started() {
+        var phone = Phone()
+        phone.hear(.phone(.displayOn))
+        phone.forget()
+        let event = phone.hear(.phone(.boot))
+        #expect(phone.actions == [.did(.none, .foundItSo, event)])
+        #expect(phone.router.conditions.contains(.displayOn))
+    }
+
     @Test(
         "SYS-1: a change that finds the phone so already says so, and comes to nothing else",
         arguments: [

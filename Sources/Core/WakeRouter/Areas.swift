@@ -175,13 +175,12 @@ extension Router {
         return switch change {
         case .lock: isLocked
         case .unlock: !isLocked && unlockedSinceBoot
-        case .boot: !conditions.contains(.shutDown)
         case .setPasscode: passcode
         case .removePasscode: !passcode && !isLocked && unlockedSinceBoot
         case .chargerConnected, .chargerDisconnected, .wifiJoined, .wifiLeft, .cellularOn, .cellularOff,
             .lowPowerModeOn, .lowPowerModeOff, .backgroundRefreshOn, .backgroundRefreshOff, .displayOff:
             true
-        case .reboot, .shutDown: false
+        case .reboot, .shutDown, .boot: false
         // What comes of it tells.
         case .displayOn: false
         // An area's.

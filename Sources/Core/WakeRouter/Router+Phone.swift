@@ -21,6 +21,10 @@ extension Router {
             act(.did(.none, .foundPhoneOff, id))
             return
         }
+        guard before.contains(.shutDown) || change != .boot else {
+            act(.did(.none, .foundItSo, id))
+            return
+        }
         let lack = lack(of: change)
         if let lack { act(.did(.none, lack, id)) }
         conditions = before.after(change)
@@ -40,7 +44,6 @@ extension Router {
             boot()
         case .shutDown: shutDown(by: id)
         case .boot:
-            guard before.contains(.shutDown) else { break }
             conditions.remove(.shutDown)
             boot()
         case .displayOn:
