@@ -328,6 +328,15 @@ struct StepNoteTests {
         #expect(notes.contains { $0.hasPrefix("script of heart: subscribe belt/2A37 failed: ") }, "\(notes)")
     }
 
+    @Test("What a script writes in vain is said, with what the device answered")
+    func failedWrite() throws {
+        let fails = "properties: [notify, write], answers: [{write: any, do: [{error: \"0x81\"}]}]"
+        let belt = Self.belt.replacing("properties: [notify]", with: fails)
+        let app = Self.uses.replacing("2A37}", with: "2A37, script: [{write: 2A37, value: \"01\"}]}")
+        let notes = try notes(of: ["at: 0, launch: heart"], app: app, belt, named: "belt")
+        #expect(notes == ["script of heart: write 2A37 01 of belt failed: Unknown ATT error."], "\(notes)")
+    }
+
     @Test("A sound device that is plugged in, or is not, stays so, which is said")
     func soundDevice() throws {
         let headset = """
@@ -419,6 +428,17 @@ struct StepNoteTests {
             let longer = Self.day(entries: 30).replacing("count: 30, within: 10s", with: "count: 30\(bound)")
             #expect(try self.notes(longer.replacing("until: 24h", with: "until: 1h")).contains(line), "\(bound)")
         }
+    }
+
+    @Test(
+        "What a script awaits is said, with how much of it came, when its connection or its process ends",
+        arguments: [("terminate: pills, cause: memory", "process"), ("out-of-range: pillbox", "connection")]
+    )
+    func awaitCutOff(step: String, what: String) throws {
+        let longer = Self.day(entries: 30, until: "8h").replacing("count: 30, within: 10s", with: "count: 30")
+        let notes = try notes(longer.replacing("terminate: pills, cause: memory", with: step))
+        let line = "script of pills: still awaits 30 of \(Self.log) when its \(what) ends, 3 came"
+        #expect(notes.filter { $0.hasPrefix("script of pills: ") } == [line], "\(notes)")
     }
 
     @Test("A step that only an app that runs can do is said to be about one that does not")

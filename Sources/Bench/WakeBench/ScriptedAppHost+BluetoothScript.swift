@@ -64,10 +64,12 @@ struct PeripheralScript {
         return "waited \(DurationText.words(within)) for \(count) of \(uuid), \(received[uuid, default: 0]) came"
     }
 
-    /// What the step that is under way awaits, with or without a bound, when the run ends; nil for one that awaits nothing.
-    var awaitedAtEnd: String? {
+    /// What the step that is under way awaits, with or without a bound, when it can come no more; nil for one that awaits nothing.
+    ///
+    /// - Parameter end: what ends it, such as `at the end`.
+    func awaits(_ end: String) -> String? {
         guard case .awaitValues(let uuid, let count, _) = action else { return nil }
-        return "still awaits \(count) of \(uuid) at the end, \(received[uuid, default: 0]) came"
+        return "still awaits \(count) of \(uuid) \(end), \(received[uuid, default: 0]) came"
     }
 
     /// Whether as many values came as the step waits for, which are taken.
@@ -97,6 +99,9 @@ extension ScriptedAppHost {
         }
         var script = own.scripts[event.peripheral] ?? PeripheralScript(own.script.uses[place])
         let asked = script.action
+        if event.kind == .peripheralDisconnected, let cut = script.awaits("when its connection ends") {
+            note?(cut, app, now)
+        }
         let goesOn = script.hear(event, delivery.payload)
         own.scripts[event.peripheral] = script
         if goesOn, let asked, case .failure(let failure) = delivery.payload {
@@ -109,8 +114,17 @@ extension ScriptedAppHost {
     var unfinished: [(app: AppID, line: String)] {
         apps.keys.sorted().flatMap { app -> [(app: AppID, line: String)] in
             guard let own = apps[app], own.running else { return [] }
-            return own.devices.compactMap { own.scripts[$0]?.awaitedAtEnd }.map { (app, $0) }
+            return awaited(of: own, "at the end").map { (app, $0) }
         }
+    }
+
+    /// What the scripts of an app whose process has ended awaited is told.
+    func tellScriptsEnd(of app: AppID, at now: Instant) {
+        for line in awaited(of: apps[app]!, "when its process ends") { note?(line, app, now) }
+    }
+
+    private func awaited(of own: App, _ end: String) -> [String] {
+        own.devices.compactMap { own.scripts[$0]?.awaits(end) }
     }
 
     /// The time that a step had is over.

@@ -119,7 +119,13 @@ package final class ScriptedAppHost: AppHost {
     }
 
     package func kill(_ app: AppID, at now: Instant) {
+        stop(app, at: now)
+    }
+
+    private func stop(_ app: AppID, at now: Instant) {
+        guard apps[app]!.running else { return }
         apps[app]!.running = false
+        tellScriptsEnd(of: app, at: now)
     }
 
     package func callback(_ callback: LifecycleCallback, state: AppState, to app: AppID, at now: Instant) {
@@ -218,10 +224,10 @@ package final class ScriptedAppHost: AppHost {
         case .endReaction(.end): request(.done, from: app)
         case .endReaction(.nothing), .endReaction(.hang): break
         case .endReaction(.exit):
-            apps[app]!.running = false
+            stop(app, at: now)
             say(app, .report(.exited(0)))
         case .endReaction(.crash):
-            apps[app]!.running = false
+            stop(app, at: now)
             say(app, .report(.exited(-11)))
         }
     }
