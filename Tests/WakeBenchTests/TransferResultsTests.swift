@@ -21,6 +21,17 @@ struct TransferResultsTests {
     }
 
     private func write(_ steps: String, until: String = "30m") throws {
+        try writeScenario(
+            """
+              - {at: 1s, home: app}
+              - {at: 1500ms, terminate: app, cause: memory}
+            \(steps)
+            """,
+            until: until
+        )
+    }
+
+    private func writeScenario(_ steps: String, until: String) throws {
         try bench.write(
             """
             scenario: results
@@ -28,8 +39,6 @@ struct TransferResultsTests {
             apps: [{bundle: Downloader.app, name: app}]
             steps:
               - {at: 0, launch: app}
-              - {at: 1s, home: app}
-              - {at: 1500ms, terminate: app, cause: memory}
             \(steps)
             until: \(until)
             """,
@@ -166,6 +175,8 @@ struct TransferResultsTests {
         let words = ["run", "results.yaml", "--apps", "apps", "--out", "out", "--quiet", "--clock", "real"]
         var calm = environment
         calm["WAKEBENCH_APP_STALLS"] = "0"
+        // The wake goes on until the bench is killed.
+        calm["WAKEBENCH_APP_HOLDS"] = "1"
         let first = try bench.start(words, environment: calm)
         try wait(for: "end of all transfers") { try Set(tasks("acknowledged")).count == Self.count }
         // What was brought is removed once it is committed that the app has taken it.
@@ -177,9 +188,31 @@ struct TransferResultsTests {
         #expect(second.terminationStatus == 0)
         #expect(try tasks("finished").sorted() == Array(1...Self.count))
         #expect(try tasks("failed") == [])
-        let outcomes = try bench.records(of: "out/outcomes.ndjson")
-        let decisions = outcomes.filter { $0["schema"] as? String == "wake.outcome/1" }
-            .compactMap { $0["decision"] as? String }
+        let outcomes = try outcomes()
+        let decisions = outcomes.compactMap { $0["decision"] as? String }
         #expect(decisions.count >= Self.count && Set(decisions).count == decisions.count, "\(decisions)")
+        // What is told of the session itself is owed an answer, which the app never gives.
+        #expect(outcomes.count { $0["acknowledged"] as? Bool == true } == Self.count, "\(outcomes)")
+    }
+
+    private func outcomes() throws -> [[String: Any]] {
+        try bench.records(of: "out/outcomes.ndjson").filter { $0["schema"] as? String == "wake.outcome/1" }
+    }
+
+    @Test("XFER-3, SYS-2: what a foreground app took at the instant of a kill of the bench is not given as failed")
+    func acknowledgedInForeground() throws {
+        try writeScenario("", until: "6s")
+        let words = ["run", "results.yaml", "--apps", "apps", "--out", "out", "--quiet", "--clock", "real"]
+        let first = try bench.start(words, environment: environment)
+        try wait(for: "end of all transfers") { try Set(tasks("acknowledged")).count == Self.count }
+        kill(first.processIdentifier, SIGKILL)
+        first.waitUntilExit()
+        let second = try bench.start(words, environment: environment)
+        second.waitUntilExit()
+        #expect(second.terminationStatus == 0)
+        #expect(try Set(tasks("finished")) == Set(1...Self.count))
+        #expect(try tasks("failed") == [])
+        let decisions = try outcomes().compactMap { $0["decision"] as? String }
+        #expect(Set(decisions).count == decisions.count, "\(decisions)")
     }
 }

@@ -54,6 +54,18 @@ struct OpenOutcomes: Codable {
         return inForeground || byApp[app].count > Self.limit ? byApp[app].remove(at: place) : nil
     }
 
+    /// The oldest decision whose outcome is open; nil when none is.
+    var oldest: DecisionID? { byApp.compactMap { $0.first?.decision }.min() }
+
+    /// Decisions that processes acknowledged before the bench died.
+    mutating func acknowledged(_ decisions: Set<DecisionID>) {
+        for app in byApp.indices {
+            for place in byApp[app].indices where decisions.contains(byApp[app][place].decision) {
+                byApp[app][place].acknowledged = true
+            }
+        }
+    }
+
     /// Where the open outcome of a decision is; answers come in the order of the decisions, so it is near the front.
     private func place(of decision: DecisionID, _ app: Int) -> Int? {
         let all = byApp[app]

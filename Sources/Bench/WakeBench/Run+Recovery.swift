@@ -23,6 +23,7 @@ extension Run {
         var steps = ReplayedSteps()
         try readInputs(&steps)
         try compareReplay()
+        try recorder.takeAcknowledged(from: journal)
         recorder.isReplaying = false
         let now = max(bench.now, lastCommandedAt, clock?.instant ?? .zero)
         notes.append("going on at \(LogTime.text(now)) with the run that broke off in \(folder.path)")
@@ -110,6 +111,7 @@ extension Run {
         var steps = ReplayedSteps()
         try readInputs(&steps)
         try compareReplay()
+        try recorder.takeAcknowledged(from: journal)
         driveReplay(to: end, &steps)
         reached = end
         interrupted = ending.isInterrupted

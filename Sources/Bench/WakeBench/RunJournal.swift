@@ -191,6 +191,11 @@ struct RunJournal {
         return found
     }
 
+    /// The decisions from one on whose deliveries were all acknowledged.
+    func acknowledged(from decision: DecisionID) throws(JournalError) -> Set<DecisionID> {
+        try file?.readAcknowledged(from: decision) ?? []
+    }
+
     /// Every input after the latest snapshot, oldest first.
     ///
     /// - Throws: ``JournalError`` when an input is damaged, missing, or out of the order of time.

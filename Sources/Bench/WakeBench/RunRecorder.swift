@@ -1,5 +1,6 @@
 import WakeDevices
 import WakeModel
+import WakePorts
 import WakeReports
 import WakeRouter
 import WakeSystem
@@ -345,6 +346,12 @@ final class RunRecorder: BenchObserver {
             outcome.exit = exit
             try outcomes.append(outcome)
         }
+    }
+
+    /// What processes acknowledged before the bench died is no input: the journal has it beside them.
+    func takeAcknowledged(from journal: RunJournal) throws(JournalError) {
+        guard let oldest = open.oldest else { return }
+        open.acknowledged(try journal.acknowledged(from: oldest))
     }
 
     // MARK: The world

@@ -251,6 +251,18 @@ extension SQLiteJournal {
         return deliveries
     }
 
+    /// The decisions from one on that were delivered, and all of whose deliveries were acknowledged.
+    package func readAcknowledged(from decision: DecisionID) throws(JournalError) -> Set<DecisionID> {
+        let statement = try Statement(
+            "SELECT decision FROM deliveries WHERE decision >= ?1 GROUP BY decision HAVING min(acknowledged) = 1",
+            on: connection
+        )
+        statement.bind(1, decision.number)
+        var decisions: Set<DecisionID> = []
+        while try statement.next() { decisions.insert(DecisionID(statement.uint64(0))) }
+        return decisions
+    }
+
     package func readCounts() throws(JournalError) -> JournalCounts {
         let statement = try Statement(
             """
