@@ -129,6 +129,23 @@ struct LossTests {
         }
     }
 
+    @Test("BTC-6, LIFE-5: what an app lost to its update is said with it, by why and by can-wake")
+    func update() throws {
+        let notify = { (minute: Int) in "at: \(minute)m, notify: belt, characteristic: 2A37, value: \"01\"" }
+        let scenario = Self.sensing("", notify(1), "at: 2m, terminate: pulse, cause: update", notify(3))
+        try run(scenario, device: Self.sensor) { program, run in
+            #expect(run.code == 0, "\(run.errors)")
+            let why = try program.run("why", "pulse", "--run", "out").output
+            let end = "\(Self.bundle)  was ended for an update, at T+00:02:00 (x-1); no event for it came since\n"
+            #expect(why.hasPrefix(end), "\(why)")
+            let answer = try program.run("can-wake", "pulse", "characteristic-notified", "--run", "out")
+            #expect(answer.code == 7)
+            #expect(answer.output.hasPrefix("no: characteristic-notified belt/2A37: deny, NoRestoreIdentifier\n"))
+            let gone = "at T+00:02:00, when it was ended for an update (x-1): gone with the app's process"
+            for text in [why, answer.output] { #expect(text.contains(gone), "\(text)") }
+        }
+    }
+
     @Test("BT-1: subscriptions go with their service, and can-wake says so of what they were to")
     func goneService() throws {
         let value = "at: 1m, notify: belt, characteristic: 2A37, value: \"01\""

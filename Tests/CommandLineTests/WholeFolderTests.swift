@@ -117,6 +117,37 @@ struct WholeFolderTests {
         }
     }
 
+    @Test(
+        "A copy answers when the bundle of its app is gone, too",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3")
+    )
+    func realApp() throws {
+        try inFolder { program in
+            let example = Program.repository.appending(path: "Sources/Examples/HeartRatePython").path
+            let words = ["\(example)/heart_rate.py", "--info", "\(example)/Info.plist", "--out", "apps"]
+            let made = try program.run(Program.path, ["app", "bundle"] + words)
+            #expect(made.code == 0, "\(made.errors)")
+            try program.write("belt.yaml", ServedBench.belt)
+            let scenario = """
+                scenario: real
+                devices: [{file: belt.yaml, name: belt}]
+                apps: [{bundle: HeartRatePython.app, name: pulse}]
+                steps: [{at: 0, launch: pulse}, {at: 5s, home: pulse}, {at: 1m, notify: belt, characteristic: 2A37, value: "0051"}]
+                until: 2m
+
+                """
+            try program.write("real.yaml", scenario)
+            let run = try program.run("run", "real.yaml", "--apps", "apps", "--out", "out", "-q")
+            #expect(run.code == 0, "\(run.errors)")
+            let before = try answers(program, about: "out")
+            #expect(before.allSatisfy { $0.hasPrefix("0 ") }, "\(before)")
+            for name in ["real.yaml", "belt.yaml", "apps"] { try remove(name, program) }
+            let copy = program.folder.appending(path: "copy")
+            try FileManager.default.moveItem(at: program.folder.appending(path: "out"), to: copy)
+            #expect(try answers(program, about: "copy") == before)
+        }
+    }
+
     private static let small = """
         scenario: small
         apps: [{scripted: com.example.pulse, name: pulse}]

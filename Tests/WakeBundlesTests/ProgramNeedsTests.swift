@@ -79,6 +79,12 @@ struct ProgramNeedsTests {
                 "it keeps cookies in HTTPCookieStorage, which forgets here, with the process, those with Max-Age, and that others are Secure or HttpOnly",
             ]
         )
+        let credentials = "$s20FoundationNetworking20URLCredentialStorageC6sharedACvgZ\0"
+        #expect(
+            KeptState.notes(on: Data((library + credentials).utf8)) == [
+                "it keeps credentials in URLCredentialStorage, which is no keychain here: they are gone with the process"
+            ]
+        )
         let others = "$s20FoundationEssentials4DataV14WritingOptionsV6atomicAEvau\0"
         #expect(KeptState.notes(on: Data((library + others).utf8)) == [])
         // A program that has Foundation in it has all of its symbols.
