@@ -218,6 +218,7 @@ let package = Package(
         clang("CVirtualTime"),
         clang("CWakeClient"),
         clang("CWakeFoundation"),
+        clang("CReportFiles"),
 
         // Core
         // Its numbers and words are public where all else is package: other rooms inline equality of public types only,
@@ -305,15 +306,8 @@ let package = Package(
         room(
             "WakeReports",
             on: "Bench",
-            uses: ["WakeModel", "WakeJSON"],
-            tables: [
-                "acts.tsv", "devices.tsv", "energy.tsv", "losses.tsv", "modes.tsv", "phone.tsv", "remedies.tsv",
-                "rules.tsv", "sources.tsv", "waits.tsv",
-            ],
-            templates: [
-                "page.html", "page.css", "page-data.js", "page-why.js", "page-rows.js", "page-draw.js", "page-list.js",
-                "page.js", "live.html", "live.css", "live-run.js", "live.js",
-            ]
+            uses: ["CReportFiles", "WakeModel", "WakeJSON"],
+            exclude: ["Tables", "Templates"]
         ),
         room(
             "WakeBench",

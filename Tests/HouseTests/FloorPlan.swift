@@ -88,7 +88,12 @@ enum FloorPlan {
             imports: ["WakeModel", "WakeJSON", "WakePorts", "WakeSystem", "WakeAPNs"]
         ),
 
-        Room(name: "WakeReports", floor: "Bench", imports: ["WakeModel", "WakeJSON"], foundation: true),
+        Room(
+            name: "WakeReports",
+            floor: "Bench",
+            imports: ["CReportFiles", "WakeModel", "WakeJSON"],
+            foundation: true
+        ),
         Room(
             name: "WakeBench",
             floor: "Bench",
@@ -218,6 +223,7 @@ enum FloorPlan {
         "CWakeShims": ["CBluetooth"], "CJournalFiles": ["CSQLite"], "CCurlShims": ["CCurl"], "CVirtualTime": [],
         "CWakeClient": [],
         "CWakeFoundation": [],
+        "CReportFiles": [],
     ]
 
     /// Loaded into apps by its file, and linked by nothing.

@@ -40,7 +40,7 @@ package struct EnergyModel: Sendable {
     /// The figures that are shipped.
     package init() {
         do throws(TableError) {
-            rows = try Self.rows(PackageResources.energy_tsv)
+            rows = try Self.rows(EmbeddedFile.energyTSV)
         } catch {
             preconditionFailure("\(error)")
         }

@@ -39,7 +39,7 @@ package enum HTMLReport {
         page.copy(to: "title")
         page.line.append(raw: Markup.escaped(title))
         page.copy(to: "style")
-        page.line.append(PackageResources.page_css)
+        page.line.append(EmbeddedFile.pageCSS)
         page.copy(to: "heading")
         if runs.count == 1, let failed = runs[0].results?.failed {
             page.line.append(raw: "<span class=\"missed\">\(Markup.escaped(failed))</span> ")
@@ -60,7 +60,7 @@ package enum HTMLReport {
     /// The template of all pages, and what has been copied of it.
     struct Template {
         var line = LineBuffer()
-        private var rest = text(PackageResources.page_html)[...]
+        private var rest = text(EmbeddedFile.pageHTML)[...]
 
         /// Copies it to a place, and leaves the place out. What stands there in the place of `old` is `new`.
         mutating func copy(to place: String, replacing old: String? = nil, by new: String = "") {
@@ -80,8 +80,8 @@ package enum HTMLReport {
 
     /// In the order in which they stand on each other.
     static let scripts = [
-        PackageResources.page_data_js, PackageResources.page_why_js, PackageResources.page_rows_js,
-        PackageResources.page_draw_js, PackageResources.page_list_js, PackageResources.page_js,
+        EmbeddedFile.pageDataJS, EmbeddedFile.pageWhyJS, EmbeddedFile.pageRowsJS,
+        EmbeddedFile.pageDrawJS, EmbeddedFile.pageListJS, EmbeddedFile.pageJS,
     ]
 
     static func append(_ name: String, _ json: [UInt8], to page: inout LineBuffer) {

@@ -36,7 +36,7 @@ struct PageTracks {
     static let phone: [String: (row: String, state: String)] = {
         do throws(TableError) {
             var states: [String: (row: String, state: String)] = [:]
-            for row in try Table("phone.tsv", PackageResources.phone_tsv, columns: ["act", "row", "state"]).rows {
+            for row in try Table("phone.tsv", EmbeddedFile.phoneTSV, columns: ["act", "row", "state"]).rows {
                 let word = try row.value("act") { Act.words[$0] }
                 states[word] = (try row.filled("row"), try row.filled("state"))
             }
@@ -63,7 +63,7 @@ struct PageTracks {
     // MARK: Devices
 
     /// What the kind of an event says of its device: `connected`, `disconnected` or `seen`; nil for what is about none.
-    static let devices = Table.pairs("devices.tsv", PackageResources.devices_tsv, columns: ["kind", "says"])
+    static let devices = Table.pairs("devices.tsv", EmbeddedFile.devicesTSV, columns: ["kind", "says"])
 
     /// The device of an event; nil where it is of none.
     static func device(_ decision: DecisionRecord) -> String? {

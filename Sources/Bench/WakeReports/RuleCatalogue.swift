@@ -73,7 +73,7 @@ package enum RuleCatalogue {
     /// The rules in the order of ``RuleID``.
     package static let entries: [RuleEntry] = {
         do throws(TableError) {
-            return try entries(rules: PackageResources.rules_tsv, sources: PackageResources.sources_tsv)
+            return try entries(rules: EmbeddedFile.rulesTSV, sources: EmbeddedFile.sourcesTSV)
         } catch {
             preconditionFailure("\(error)")
         }

@@ -37,7 +37,7 @@ package enum RuleCoverage {
         return rule
     }
 
-    private static let rules = Table.pairs("modes.tsv", PackageResources.modes_tsv, columns: ["mode", "rule"])
+    private static let rules = Table.pairs("modes.tsv", EmbeddedFile.modesTSV, columns: ["mode", "rule"])
 
     /// The rules with a check, a reason, or a switch or figure of a profile.
     private static let owners = Set(

@@ -87,7 +87,7 @@ package struct Act: LogLine, Hashable, Sendable {
     }
 
     /// The words of acts.tsv, by the names of what is done.
-    static let words = Table.pairs("acts.tsv", PackageResources.acts_tsv, columns: ["act", "word"])
+    static let words = Table.pairs("acts.tsv", EmbeddedFile.actsTSV, columns: ["act", "word"])
 }
 
 /// Something that the router did by a rule and that is no verdict: `wake.deed/1`.

@@ -170,7 +170,7 @@ extension Why {
     /// By the words of registrations.
     static let nouns: [String: Noun] = read(
         "losses.tsv",
-        PackageResources.losses_tsv,
+        EmbeddedFile.lossesTSV,
         ["via", "noun", "named"]
     ) { (row) throws(TableError) in
         (try row.filled("via"), Noun(plain: try row.filled("noun"), named: row["named"]))
@@ -188,7 +188,7 @@ extension Why {
 
         private static let all: [String: Remedy] = Why.read(
             "remedies.tsv",
-            PackageResources.remedies_tsv,
+            EmbeddedFile.remediesTSV,
             ["deed", "via", "reason", "advice"]
         ) { (row) throws(TableError) in
             let deed = try row.value("deed") { Deed(word: $0) }

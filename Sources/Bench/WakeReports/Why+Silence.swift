@@ -323,7 +323,7 @@ extension Why {
     }
 
     /// What apps wait for where no subject says it, by the word of the registration.
-    static let phrases = Table.pairs("waits.tsv", PackageResources.waits_tsv, columns: ["via", "phrase"])
+    static let phrases = Table.pairs("waits.tsv", EmbeddedFile.waitsTSV, columns: ["via", "phrase"])
 
     /// The end of what the app printed, when it ended by itself or was killed for a time it overran.
     private func lastWords() -> [String] {
