@@ -172,6 +172,14 @@ STEPS = [
     Step("apns", "Scripts/apns.d/test", after=(*BUILT, "environments"), **RELEASE),
     Step("transfers", "Scripts/transfers.d/test", after=BUILT),
     Step("transfers, killed", "Scripts/transfers.d/killed", after=BUILT),
+    # A few kills of each; for a search there are hundreds of them, by many seeds.
+    Step(
+        "kills",
+        'Scripts/crash --transfers --program "$WAKEBENCH" --kills 12 --per-round 12 --files 70'
+        ' && Scripts/crash --snapshots --program "$WAKEBENCH" --kills 20',
+        after=BUILT,
+        **RELEASE,
+    ),
 ]
 
 
