@@ -128,7 +128,11 @@ struct ShrinkCase {
         } renaming: {
             names[$0]
         }
-        try TemporaryFolder.write(YAMLWriter.text(root, comments: comments), to: path)
+        let new = path + ".new"
+        try TemporaryFolder.write(YAMLWriter.text(root, comments: comments), to: new)
+        guard unsafe rename(new, path) == 0 else {
+            throw CommandFailure(.environment, "\(path): it cannot be written", hint: "give another place with -o")
+        }
     }
 
     /// The tree with its paths as they are called from elsewhere.

@@ -82,8 +82,6 @@ package final class LogFile {
     private var isHeld = false
     /// Bytes of `line` that are settled.
     private var settled = 0
-    /// What the file is called until it is whole; nil for one that is written where it stays, or is whole.
-    private var unfinished: String?
 
     /// Makes the file, or empties it; a link in its place is not followed.
     ///
@@ -93,37 +91,6 @@ package final class LogFile {
         self.path = path
         descriptor = Self.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, isShared ? 0o644 : 0o600)
         guard descriptor >= 0 else { throw ReportError.making(path: path) }
-    }
-
-    /// Makes the file whole or not at all: one that is there stays until ``finish()``. What is no regular file, and one in a folder that
-    /// takes no other, are written in place; a link is not followed.
-    ///
-    /// - Parameter isShared: as for a file that is made; one that others may not read stays so.
-    package init(replacing path: String, isShared: Bool = false) throws(ReportError) {
-        self.path = path
-        var found = stat()
-        let isThere = unsafe lstat(path, &found) == 0
-        let mode: mode_t = isShared ? 0o644 & (isThere ? found.st_mode : 0o644) : 0o600
-        var number: Int32 = -1
-        if !isThere || found.st_mode & S_IFMT == S_IFREG {
-            let beside = path + Self.unfinishedSuffix
-            number = Self.open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
-            if number >= 0 { unfinished = beside }
-        }
-        if number < 0 { number = Self.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode) }
-        descriptor = number
-        guard descriptor >= 0 else { throw ReportError.making(path: path) }
-    }
-
-    /// Behind the name of a file that is not whole.
-    package static let unfinishedSuffix = ".new"
-
-    /// Everything is written: what was made beside takes its place.
-    package func finish() throws(ReportError) {
-        try flush()
-        guard let beside = unfinished else { return }
-        guard unsafe rename(beside, path) == 0 else { throw ReportError.last("rename", path: path) }
-        unfinished = nil
     }
 
     /// Opens the file to go on after its first `length` bytes.
@@ -147,7 +114,7 @@ package final class LogFile {
 
     deinit {
         // What a failed write left behind is lost with the file, and its error was thrown.
-        if let unfinished { unsafe unlink(unfinished) } else { try? flush() }
+        try? flush()
         if descriptor >= 0 { close(descriptor) }
     }
 

@@ -52,11 +52,7 @@ enum RunPages {
     }
 
     static func save(_ bytes: [UInt8], _ path: String, isShared: Bool = false) throws(CommandFailure) {
-        do throws(ReportError) {
-            let file = try LogFile(replacing: path, isShared: isShared)
-            try file.write(bytes)
-            try file.finish()
-        } catch {
+        do throws(ReportError) { try LogFile(creating: path, isShared: isShared).write(bytes) } catch {
             throw CommandFailure(.environment, error)
         }
     }

@@ -37,13 +37,10 @@ extension AppBundle {
                 toPath: "\(temporary)/\(name)/Info.plist"
             )
         } catch {
-            let code = (error as? CocoaError)?.code
-            let isFull = code == .fileWriteOutOfSpace
             throw BundleError(
                 bundle: folder,
-                found: "\(name) cannot be made there\(isFull ? ": no space left" : "")",
-                expected: "a folder with room, and the right to write in it",
-                isOfSystem: isFull || code == .fileWriteNoPermission || code == .fileWriteVolumeReadOnly
+                found: "\(name) cannot be made there",
+                expected: "a folder with room, and the right to write in it"
             )
         }
         let made: AppBundle
@@ -111,9 +108,8 @@ extension AppBundle {
             if kind(of: aside) != nil { _ = unsafe rename(aside, place) }
             throw BundleError(
                 bundle: place,
-                found: "it cannot be put there (\(unsafe String(cString: strerror(reason))))",
-                expected: "the right to",
-                isOfSystem: true
+                found: "it cannot be put there (errno \(reason))",
+                expected: "the right to"
             )
         }
     }
