@@ -152,6 +152,7 @@ STEPS = [
     Step("format", "swift format lint --strict --recursive --parallel Sources Tests", after=("debug build",)),
     Step("steps", "Scripts/test.d/test", processors=0),
     Step("lab's starts", "Scripts/lab.d/starts", after=("lab's machine",), processors=0, parts=("all", "ci", "lab")),
+    Step("lab's ends", "Scripts/lab.d/ends", processors=0, parts=("all", "ci", "lab")),
     Step("demo", "Scripts/demo", after=BUILT),
     Step(
         "demo in Python",

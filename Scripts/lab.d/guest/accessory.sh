@@ -46,8 +46,7 @@ start_rfcomm() { # FILE
 }
 
 stop_accessory() {
-    kill "$accessory_id" 2>/dev/null
-    wait "$accessory_id" 2>/dev/null || true
+    end_process "$accessory_id"
     rm -f "/run/$at"
 }
 

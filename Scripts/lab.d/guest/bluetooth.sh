@@ -60,8 +60,7 @@ for cipher in ("skcipher", "ecb(aes)"), ("hash", "cmac(aes)"):
         LD_PRELOAD=$WAKEBENCH_LAB/keep_memory.so btvirt $kind "-l$1" >/out/btvirt.log 2>&1 &
         radio_id=$!
         wait_for 20 radios_are_set_up "$1" && return
-        kill "$radio_id"
-        wait "$radio_id" 2>/dev/null || true
+        end_process "$radio_id"
         wait_for 10 test ! -e /sys/class/bluetooth/hci0 || return
     done
     echo "lab: btvirt's controllers were not set up in $attempt attempts" >&2
@@ -106,8 +105,7 @@ take_radio() { # INDEX
 }
 
 drop_radio() { # INDEX
-    kill "${holders[$1]}" 2>/dev/null
-    wait "${holders[$1]}" 2>/dev/null || true
+    end_process "${holders[$1]}"
 }
 
 # The user channel is there only when the controller is down.
@@ -124,8 +122,7 @@ start_belt() { # FILE
 }
 
 stop_belt() {
-    kill "$belt_id" 2>/dev/null
-    wait "$belt_id" 2>/dev/null || true
+    end_process "$belt_id"
     rm -f /run/belt
 }
 
@@ -154,8 +151,7 @@ start_beacon() { # FILE [INDEX]
 }
 
 stop_beacon() {
-    kill "$beacon_id" 2>/dev/null
-    wait "$beacon_id" 2>/dev/null || true
+    end_process "$beacon_id"
 }
 
 beacon_log() { # PATTERN [SECONDS]
@@ -174,8 +170,7 @@ start_central() { # FILE [ARG...]
 }
 
 stop_central() {
-    kill "$central_id" 2>/dev/null
-    wait "$central_id" 2>/dev/null || true
+    end_process "$central_id"
 }
 
 central_log() { # PATTERN [SECONDS]

@@ -2,6 +2,7 @@
 #
 #   $bench                          the release build of wakebench: the guest's processor is too slow for the other
 #   wait_for SECONDS COMMAND...     waits until the command succeeds; says so and fails when it does not in time
+#   end_process ID [SECONDS]        ends a child by SIGTERM, by SIGKILL when it goes on; says so
 #   failed WHAT                     says what failed, and sets status=1: a job goes on, and ends with `exit $status`
 
 status=0
@@ -17,6 +18,19 @@ wait_for() { # SECONDS COMMAND...
         fi
         sleep 0.1
     done
+}
+
+is_gone() { # ID
+    ! kill -0 "$1"
+}
+
+end_process() { # ID [SECONDS]
+    kill "$1" 2>/dev/null || return 0
+    if ! wait_for "${2:-20}" is_gone "$1"; then
+        echo "lab: this did not end at SIGTERM, and is killed: $(tr '\0' ' ' <"/proc/$1/cmdline")" >&2
+        kill -KILL "$1" 2>/dev/null
+    fi
+    wait "$1" 2>/dev/null || true
 }
 
 failed() { # WHAT

@@ -15,8 +15,7 @@ offer() { # [background]
 }
 
 stop_offering() {
-    kill "$offer_id"
-    wait "$offer_id" 2>/dev/null || true
+    end_process "$offer_id"
 }
 
 heard() { # PATTERN...

@@ -11,11 +11,10 @@ Each thing that happens is one line on standard output: `ready` when the timetab
 import argparse
 import asyncio
 import math
-import os
-import signal
 import sys
 import uuid
 
+import ending
 import yaml
 from device_format import say, seconds
 from bumble.core import AdvertisingData
@@ -99,14 +98,8 @@ class Beacon:
     async def live(self):
         await self.device.power_on()
         say("ready")
-        playing = asyncio.ensure_future(self.play())
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, playing.cancel)
-        try:
-            await playing
-        except asyncio.CancelledError:
-            await asyncio.wait_for(self.device.stop_advertising(), 5)
-            say("ended")
-        os._exit(0)
+        await ending.play(self.play())
+        await ending.leave(self.device.stop_advertising())
 
 
 async def main():

@@ -14,10 +14,10 @@ stop and start advertising.
 import argparse
 import asyncio
 import os
-import signal
 import struct
 import sys
 
+import ending
 import yaml
 from answers import Machine
 from bumble.att import ATT_WRITE_NOT_PERMITTED_ERROR, ATT_Error, AttributeValue
@@ -501,18 +501,15 @@ class Peripheral:
         work.append(self.keep_advertising())
         if control:
             work.append(self.listen(control))
-        playing = asyncio.gather(asyncio.get_running_loop().create_future(), *work)
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, playing.cancel)
-        try:
-            await playing
-        except asyncio.CancelledError:
-            # A controller whose owner goes does not tell the other end of the link, which would stay up there for ever.
-            await asyncio.wait_for(self.disconnect(), 5)
-            say("ended")
-            # What BUMBLE_SNOOPER captures is whole, and Bumble would go on to advertise again; the controller is left as it is.
-            if close := getattr(self.transport, "close_snooper", None):
-                close()
-            os._exit(0)
+        await ending.play(asyncio.gather(asyncio.get_running_loop().create_future(), *work))
+        await ending.leave(self.leave())
+
+    async def leave(self):
+        # A controller whose owner goes does not tell the other end of the link, which would stay up there for ever.
+        await self.disconnect()
+        # What BUMBLE_SNOOPER captures is whole.
+        if close := getattr(self.transport, "close_snooper", None):
+            close()
 
 
 async def main():

@@ -13,10 +13,9 @@ UUID...` (a service and its characteristics), `read UUID HEX`, `read UUID error 
 
 import argparse
 import asyncio
-import os
-import signal
 import sys
 
+import ending
 import yaml
 from device_format import octets, say, seconds
 from bumble.att import ATT_Error
@@ -90,7 +89,6 @@ class Central:
         self.heard = {}
         self.confirms = True
         self.left = None
-        self.ends = False
         for name in faults:
             self.arm(name)
 
@@ -333,28 +331,17 @@ class Central:
                 index = self.after_loss(index + 1 if "connect" in self.script[index] else index)
             except (asyncio.CancelledError, BaseBumbleError) as error:
                 # Bumble cancels what waits for an answer when its link goes.
-                if self.peer is not None or self.ends:
+                if self.peer is not None or asyncio.current_task().cancelling():
                     raise
                 say("lost the link in", *self.script[index], f"({error})" if str(error) else "")
                 index = self.after_loss(index)
 
     async def live(self):
         await self.device.power_on()
-        playing = asyncio.ensure_future(self.play_all())
-
-        def end():
-            self.ends = True
-            playing.cancel()
-
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
-        try:
-            await playing
+        if await ending.play(self.play_all()):
             say("finished")
-        except asyncio.CancelledError:
-            say("ended")
         # A controller whose owner goes does not tell the other end of the link, which would stay up there for ever.
-        await asyncio.wait_for(self.disconnect(), 5)
-        os._exit(0)
+        await ending.leave(self.disconnect())
 
     async def play_all(self):
         await self.play()

@@ -12,9 +12,8 @@ file's presence, `attach` and `detach` do it now (in range, and not), `fault NAM
 
 import argparse
 import asyncio
-import os
-import signal
 
+import ending
 from accessory_script import Faults, Session, follow, load
 from bumble.core import UUID
 from bumble.device import Device
@@ -124,13 +123,9 @@ class Accessory:
         if control:
             follow(control, self.control)
         say("ready", str(self.device.public_address).split("/")[0])
-        ended = asyncio.Event()
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
-        await ended.wait()
+        await ending.play(asyncio.Event().wait())
         # A controller whose owner goes does not tell the other end of the link.
-        await asyncio.wait_for(self.detach(), 5)
-        say("ended")
-        os._exit(0)
+        await ending.leave(self.detach())
 
 
 async def main():
