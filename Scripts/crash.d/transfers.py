@@ -206,7 +206,7 @@ def play(arguments, folder):
         shutil.rmtree(this.out)
     victims = ", ".join(f"{per[name]} of the {name}" for name in sorted(per))
     print(
-        f"{kills} kills ({victims}) in {rounds} rounds of {arguments.files} transfers: {len(wrong)} lost, wrong or twice; "
+        f"{kills} kills ({victims}) in {rounds} round{'s' * (rounds != 1)} of {arguments.files} transfers: {len(wrong)} lost, wrong or twice; "
         f"{repeated} given again that no bench had written down as taken"
     )
     for line in wrong[:20]:

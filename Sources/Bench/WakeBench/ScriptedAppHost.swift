@@ -119,10 +119,6 @@ package final class ScriptedAppHost: AppHost {
     }
 
     package func kill(_ app: AppID, at now: Instant) {
-        stop(app, at: now)
-    }
-
-    private func stop(_ app: AppID, at now: Instant) {
         guard apps[app]!.running else { return }
         apps[app]!.running = false
         tellScriptsEnd(of: app, at: now)
@@ -224,10 +220,10 @@ package final class ScriptedAppHost: AppHost {
         case .endReaction(.end): request(.done, from: app)
         case .endReaction(.nothing), .endReaction(.hang): break
         case .endReaction(.exit):
-            stop(app, at: now)
+            kill(app, at: now)
             say(app, .report(.exited(0)))
         case .endReaction(.crash):
-            stop(app, at: now)
+            kill(app, at: now)
             say(app, .report(.exited(-11)))
         }
     }
