@@ -27,6 +27,12 @@ struct SmallDisk {
         }
     }
 
+    /// Mounts a file on another instead.
+    init(mounting file: String, on path: String) throws {
+        self.path = path
+        guard Self.call(["mount", "--bind", file, path]) else { throw CocoaError(.fileWriteNoPermission) }
+    }
+
     func unmount() { _ = Self.call(["umount", "-l", path]) }
 
     /// Leaves no room on it.

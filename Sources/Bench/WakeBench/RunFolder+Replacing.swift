@@ -6,11 +6,12 @@ import WakeSystem
 /// Making room for a run, or a suite, in the folder of another.
 extension RunFolder {
     /// What a run makes in its folder, beside the folders that it makes there.
-    private static let names = [
-        "decisions.ndjson", "outcomes.ndjson", RunResults.name, RunResults.unfinishedName, "report.html",
-        "comparison.html", "trace.json", "junit.xml", RunFolder.clockName, "journal.sqlite-wal", "journal.sqlite-shm",
-        "journal.sqlite",
-    ]
+    private static let names =
+        reports.map { $0 + LogFile.unfinishedSuffix } + ["decisions.ndjson", "outcomes.ndjson"] + reports
+        + [RunFolder.clockName, "journal.sqlite-wal", "journal.sqlite-shm", "journal.sqlite"]
+
+    /// Of these what is made whole or not at all.
+    private static let reports = [RunResults.name, "report.html", "comparison.html", "trace.json", "junit.xml"]
 
     /// What a suite has beside the folders of its runs; the file that it is known by is the last.
     private static let suiteNames = [SuitePage.name, "junit.xml", SuiteResults.name]

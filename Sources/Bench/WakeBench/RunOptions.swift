@@ -191,7 +191,7 @@ package struct CommandFailure: Error, Hashable, Sendable {
     package init(_ code: ExitCode, _ error: BundleError) {
         let key = error.key.isEmpty ? "" : "\(error.key): "
         self.init(
-            code,
+            error.isOfSystem ? .environment : code,
             "\(error.bundle): \(key)\(error.found)",
             hint: "expected \(error.expected)",
             place: Place(file: error.bundle)

@@ -128,11 +128,7 @@ struct ShrinkCase {
         } renaming: {
             names[$0]
         }
-        let new = path + ".new"
-        try TemporaryFolder.write(YAMLWriter.text(root, comments: comments), to: new)
-        guard unsafe rename(new, path) == 0 else {
-            throw CommandFailure(.environment, "\(path): it cannot be written", hint: "give another place with -o")
-        }
+        try TemporaryFolder.write(YAMLWriter.text(root, comments: comments), to: path)
     }
 
     /// The tree with its paths as they are called from elsewhere.

@@ -34,10 +34,14 @@ final class TemporaryFolder {
         RunFolder.remove(name, in: folder.number)
     }
 
-    /// Writes a file, and makes the folders on the way to it.
+    /// Writes a file whole or not at all, and makes the folders on the way to it.
     static func write(_ text: String, to path: String) throws(CommandFailure) {
         if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try RunFolder.make(String(path[..<slash])) }
-        do throws(ReportError) { try LogFile(creating: path, isShared: true).write(text) } catch {
+        do throws(ReportError) {
+            let file = try LogFile(replacing: path, isShared: true)
+            try file.write(text)
+            try file.finish()
+        } catch {
             throw CommandFailure(.environment, error)
         }
     }

@@ -17,11 +17,11 @@ package enum ChromeTrace {
         began: Int64 = 0,
         isShared: Bool = false
     ) throws(ReportError) {
-        let file = try LogFile(creating: path, isShared: isShared)
+        let file = try LogFile(replacing: path, isShared: isShared)
         var writer = TraceWriter(log.header, began: began, file: file)
         write(log, &writer)
         if let failure = writer.failure { throw failure }
-        try file.flush()
+        try file.finish()
     }
 
     private static func write(_ log: RunLog, _ writer: inout TraceWriter) {

@@ -82,6 +82,8 @@ package final class LogFile {
     private var isHeld = false
     /// Bytes of `line` that are settled.
     private var settled = 0
+    /// What the file is called until it is whole; nil for one that is written where it stays, or is whole.
+    private var unfinished: String?
 
     /// Makes the file, or empties it; a link in its place is not followed.
     ///
@@ -91,6 +93,57 @@ package final class LogFile {
         self.path = path
         descriptor = Self.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, isShared ? 0o644 : 0o600)
         guard descriptor >= 0 else { throw ReportError.making(path: path) }
+    }
+
+    /// Makes the file whole or not at all: one that is there stays until ``finish()``. What is no regular file, one in a folder that
+    /// takes no other, and one that something is mounted on are written in place; a link is not followed.
+    ///
+    /// - Parameter isShared: as for a file that is made; one that others may not read stays so.
+    package init(replacing path: String, isShared: Bool = false) throws(ReportError) {
+        self.path = path
+        var found = stat()
+        let isThere = unsafe lstat(path, &found) == 0
+        let mode: mode_t = isShared ? 0o644 & (isThere ? found.st_mode : 0o644) : 0o600
+        var number: Int32 = -1
+        if !isThere || found.st_mode & S_IFMT == S_IFREG {
+            let beside = path + Self.unfinishedSuffix
+            number = Self.open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+            if number >= 0 { unfinished = beside }
+        }
+        if number < 0 { number = Self.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode) }
+        descriptor = number
+        guard descriptor >= 0 else { throw ReportError.making(path: path) }
+    }
+
+    /// Behind the name of a file that is not whole.
+    package static let unfinishedSuffix = ".new"
+
+    /// Everything is written: what was made beside takes its place.
+    package func finish() throws(ReportError) {
+        try flush()
+        guard let beside = unfinished else { return }
+        if unsafe rename(beside, path) == 0 {
+            unfinished = nil
+        } else if errno == EBUSY {
+            // Something is mounted on the file. What is beside goes with this object.
+            try copy(beside)
+        } else {
+            throw ReportError.last("rename", path: path)
+        }
+    }
+
+    private func copy(_ beside: String) throws(ReportError) {
+        let from = Self.open(beside, O_RDONLY | O_CLOEXEC)
+        guard from >= 0 else { throw ReportError.last("open", path: beside) }
+        defer { close(from) }
+        let target = try LogFile(creating: path)
+        var piece = [UInt8](repeating: 0, count: pieceSize)
+        while true {
+            let count = unsafe piece.withUnsafeMutableBytes { unsafe read(from, $0.baseAddress, $0.count) }
+            if count == 0 { return }
+            if count > 0 { try target.write(Array(piece[..<count])) }
+            guard count > 0 || errno == EINTR else { throw ReportError.last("read", path: beside) }
+        }
     }
 
     /// Opens the file to go on after its first `length` bytes.
@@ -114,7 +167,7 @@ package final class LogFile {
 
     deinit {
         // What a failed write left behind is lost with the file, and its error was thrown.
-        try? flush()
+        if let unfinished { unsafe unlink(unfinished) } else { try? flush() }
         if descriptor >= 0 { close(descriptor) }
     }
 

@@ -25,7 +25,7 @@ package struct RunResults: LogLine, Hashable, Sendable {
     package var cases: [JUnitReport.Case]
     package static let name = "results.json"
     /// What the file is called while it is written.
-    package static let unfinishedName = "results.json.new"
+    package static let unfinishedName = name + LogFile.unfinishedSuffix
 
     /// What ended a run before its time.
     package struct Fault: LogRecord, Hashable, Sendable {
@@ -103,19 +103,11 @@ package struct RunResults: LogLine, Hashable, Sendable {
 
     /// Writes the file into the folder of a run, in place of one that is there: whole, or not at all.
     package func save(to folder: String) throws(ReportError) {
-        let path = folder + "/" + Self.name
-        // Whoever reads the folder of a run that is not over sees the file of before, or none.
-        let beside = folder + "/" + Self.unfinishedName
-        do throws(ReportError) {
-            let file = try LogFile(creating: beside)
-            file.line.append(line: self)
-            try file.endLine()
-            try file.flush()
-            guard unsafe rename(beside, path) == 0 else { throw ReportError.last("rename", path: path) }
-        } catch {
-            unsafe unlink(beside)
-            throw error
-        }
+        // Readers of the folder of a run that is not over see the file of before, or none.
+        let file = try LogFile(replacing: folder + "/" + Self.name)
+        file.line.append(line: self)
+        try file.endLine()
+        try file.finish()
     }
 
     /// Reads the file of a folder. Commands in it are about that folder: the run may have been copied, or moved, since it was played.

@@ -52,7 +52,11 @@ enum RunPages {
     }
 
     static func save(_ bytes: [UInt8], _ path: String, isShared: Bool = false) throws(CommandFailure) {
-        do throws(ReportError) { try LogFile(creating: path, isShared: isShared).write(bytes) } catch {
+        do throws(ReportError) {
+            let file = try LogFile(replacing: path, isShared: isShared)
+            try file.write(bytes)
+            try file.finish()
+        } catch {
             throw CommandFailure(.environment, error)
         }
     }

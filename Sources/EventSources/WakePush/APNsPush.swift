@@ -52,8 +52,11 @@ package final class APNsPush: PushPort {
         desk.strangerRefused = { [unowned self] in
             if let line = peers.line(refusing: "APNs: a push", of: $0) { note(line) }
         }
+        let identity: TLSIdentity
+        do { identity = try TLSIdentity(in: folder, at: WallClock.now() / 1_000_000_000) } catch {
+            throw SourceFailure(.environment, "\(folder): the certificates of APNs' endpoint cannot be made: \(error)")
+        }
         do {
-            let identity = try TLSIdentity(in: folder, at: WallClock.now() / 1_000_000_000)
             server = try APNsServer(desk, security: .tls(identity), port: port, on: loop)
         } catch {
             throw SourceFailure(.environment, "APNs' endpoint cannot listen on port \(port): \(error)")

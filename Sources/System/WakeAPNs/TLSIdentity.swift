@@ -67,9 +67,14 @@ package struct TLSIdentity: Equatable, Sendable {
         let new = path + ".new"
         _ = unsafe unlink(new)
         let file = try Descriptor.open(new, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
-        var rest = bytes[...]
-        while !rest.isEmpty, let count = try file.write(Array(rest)) { rest = rest.dropFirst(count) }
-        guard unsafe rename(new, path) == 0 else { throw SystemError(last: "rename", subject: path) }
+        do throws(SystemError) {
+            var rest = bytes[...]
+            while !rest.isEmpty, let count = try file.write(Array(rest)) { rest = rest.dropFirst(count) }
+            guard unsafe rename(new, path) == 0 else { throw SystemError(last: "rename", subject: path) }
+        } catch {
+            unsafe unlink(new)
+            throw error
+        }
     }
 }
 

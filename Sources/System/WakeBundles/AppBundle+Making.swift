@@ -37,10 +37,13 @@ extension AppBundle {
                 toPath: "\(temporary)/\(name)/Info.plist"
             )
         } catch {
+            let code = (error as? CocoaError)?.code
+            let isFull = code == .fileWriteOutOfSpace
             throw BundleError(
                 bundle: folder,
-                found: "\(name) cannot be made there",
-                expected: "a folder with room, and the right to write in it"
+                found: "\(name) cannot be made there\(isFull ? ": no space left" : "")",
+                expected: "a folder with room, and the right to write in it",
+                isOfSystem: isFull || code == .fileWriteNoPermission || code == .fileWriteVolumeReadOnly
             )
         }
         let made: AppBundle
@@ -108,8 +111,9 @@ extension AppBundle {
             if kind(of: aside) != nil { _ = unsafe rename(aside, place) }
             throw BundleError(
                 bundle: place,
-                found: "it cannot be put there (errno \(reason))",
-                expected: "the right to"
+                found: "it cannot be put there (\(unsafe String(cString: strerror(reason))))",
+                expected: "the right to",
+                isOfSystem: true
             )
         }
     }

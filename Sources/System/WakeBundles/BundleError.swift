@@ -1,4 +1,4 @@
-/// A bundle that cannot be installed (MODE-3): exit code 11.
+/// A bundle that cannot be installed (MODE-3): exit code 11, and 12 where the system does not let it be made.
 ///
 /// Its text is one line, `Heart.app: CFBundleExecutable: what was found; what was expected`.
 package struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -11,7 +11,11 @@ package struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What would be right.
     package var expected: String
 
-    package init(bundle: String, key: String = "", found: String, expected: String) {
+    /// Whether it is the system that refuses, such as on a full disk.
+    package var isOfSystem = false
+
+    package init(bundle: String, key: String = "", found: String, expected: String, isOfSystem: Bool = false) {
+        self.isOfSystem = isOfSystem
         self.bundle = bundle
         self.key = key
         self.found = found
