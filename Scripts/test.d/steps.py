@@ -136,9 +136,10 @@ STEPS = [
     Step("packages", "Scripts/install test", processors=0),
     Step("environments", "Scripts/venv all", after=("packages",), processors=0),
     Step("lab's machine", "Scripts/lab build", after=("packages",), processors=0, parts=("all", "ci", "lab"), unless=lab_unable),
-    Step("debug build", "Scripts/test.d/build debug", processors=EVERY),
-    # A room waits for those below it, so that one processor is often idle: what needs no release build is run beside it.
-    Step("release build", "Scripts/test.d/build release", after=("debug build",), processors=1.0, limit=2_400),
+    # A room waits for those below it, so that one build leaves a processor idle now and then: both go on side by side, and what needs
+    # no release build is run beside that.
+    Step("debug build", "Scripts/test.d/build debug", processors=1.0, limit=2_400),
+    Step("release build", "Scripts/test.d/build release", processors=1.0, limit=2_400),
     tests("tests of the bench", "bench", BUILT, only=BENCH, processors=0.3, **TESTED),
     tests("tests of commands", "commands", BUILT, only=COMMANDS, processors=0.3, **TESTED),
     tests("tests of processes", "processes", BUILT, but=PURE + BENCH + COMMANDS, processors=0.3, **TESTED),
