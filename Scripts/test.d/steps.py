@@ -137,8 +137,8 @@ STEPS = [
     Step("environments", "Scripts/venv all", after=("packages",), processors=0),
     Step("lab's machine", "Scripts/lab build", after=("packages",), processors=0, parts=("all", "ci", "lab"), unless=lab_unable),
     # A room waits for those below it, so that one build leaves a processor idle now and then: both go on side by side, and what needs
-    # no release build is run beside that.
-    Step("debug build", "Scripts/test.d/build debug", processors=1.0, limit=2_400),
+    # no release build is run beside that. The release build takes the longest way, and one processor; the other gives way.
+    Step("debug build", "nice -n 10 Scripts/test.d/build debug", processors=1.0, limit=2_400),
     Step("release build", "Scripts/test.d/build release", processors=1.0, limit=2_400),
     tests("tests of the bench", "bench", BUILT, only=BENCH, processors=0.3, **TESTED),
     tests("tests of commands", "commands", BUILT, only=COMMANDS, processors=0.3, **TESTED),
