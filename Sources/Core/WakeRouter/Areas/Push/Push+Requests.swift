@@ -74,7 +74,7 @@ extension Router {
     }
 
     /// Only apps that were built for it must report calls (PUSH-7).
-    private func mustReportCalls(_ app: AppID) -> Bool {
+    func mustReportCalls(_ app: AppID) -> Bool {
         let sdk = apps[app].snapshot.sdk
         return profile.areas.push.reportsCalls && (sdk == .unknown || sdk.major >= 13)
     }
@@ -85,23 +85,18 @@ extension Router {
             return
         }
         act(.did(app, .fetchedForPush))
-        finishPushes(of: app)
+        finishAnswered(app)
     }
 
     private mutating func callHandled(_ number: UInt32, by app: AppID) {
         guard let place = areas.push.apps[app].calls.firstIndex(where: { $0.number == number }) else { return }
         let call = areas.push.apps[app].calls.remove(at: place)
         if call.isReported {
-            finishPushes(of: app)
+            finishAnswered(app)
         } else {
             // The exception of PushKit's own in the process.
             endForCall(call, of: app, cause: .crash, code: ExitRecord.abort)
         }
-    }
-
-    private mutating func finishPushes(of app: AppID) {
-        guard areas.push.apps[app].times.lingers == .zero else { return }
-        finishAnswered(app)
     }
 
     private mutating func endForCall(_ call: PushRecord.Call, of app: AppID, cause: ExitCause, code: Int64) {

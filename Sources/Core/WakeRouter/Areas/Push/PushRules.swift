@@ -14,6 +14,7 @@ struct PushQuestion {
     var wakes: UInt32
     /// How many calls the app did not report (PUSH-8).
     var unreported: UInt32
+    var isAnswered = false
     /// The checks that would fail, a bit each, were a push that is for the user alone for the app, too.
     var failingForApp: UInt128 = 0
 }
