@@ -438,6 +438,45 @@ struct PushRuleTests {
         #expect(phone.verdicts == [.resume, .backgroundDeliver])
     }
 
+    // MARK: PUSH-12
+
+    @Test("PUSH-12: a VoIP push launches its app at the first unlock, and with the switch before it")
+    func callsBeforeUnlock() {
+        for isOn in [false, true] {
+            var profile = Profile.ios17
+            profile.areas.push.beforeFirstUnlock = isOn
+            var phone = Phone(profile)
+            let app = phone.appWithPushes()
+            phone.hear(.phone(.reboot))
+            phone.forget()
+            phone.callIn(app)
+            #expect(phone.verdicts == [isOn ? .relaunch : .deny])
+            #expect(phone.last?.snapshot.firstUnlockLifted == isOn)
+            phone.hear(.phone(.unlock))
+            #expect(phone.verdicts == (isOn ? [.relaunch] : [.deny, .relaunch]))
+        }
+    }
+
+    // MARK: PUSH-1 and Background App Refresh
+
+    @Test(
+        "PUSH-1: with the switch a background push wakes nobody while Background App Refresh is off",
+        arguments: [true, false]
+    )
+    func refreshOff(isNeeded: Bool) {
+        var profile = Profile.ios17
+        profile.areas.push.needsRefresh = isNeeded
+        var phone = Phone(profile)
+        let app = phone.appWithPushes()
+        phone.hear(.phone(.backgroundRefreshOff))
+        phone.fetch(app)
+        #expect(phone.reasons == [isNeeded ? .refreshOff : .wokenByPush])
+        phone.hear(.phone(.backgroundRefreshOn))
+        phone.forget()
+        phone.fetch(app, number: 2)
+        #expect(phone.reasons == [isNeeded ? .wokenByPush : .alreadyRunning])
+    }
+
     // MARK: PUSH-6
 
     @Test("PUSH-6: a VoIP push launches its app at once, even after a force quit and in Low Power Mode")

@@ -70,7 +70,14 @@ struct Observer: Sendable {
             isShownLifted: true,
             write: { $0.writeForceQuit($1.snapshot, into: &$2) }
         ),
-        "first-unlock": Observer { $0.writeFirstUnlock($1.snapshot, into: &$2) },
+        "first-unlock": Observer(
+            lifted: { snapshot in
+                guard snapshot.firstUnlockLifted else { return nil }
+                return (snapshot.via == .pushKit ? RuleID.push12 : .voip4).text
+            },
+            isShownLifted: true,
+            write: { $0.writeFirstUnlock($1.snapshot, into: &$2) }
+        ),
     ]
 }
 

@@ -247,6 +247,8 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case foundNoAppRunning
     /// What the system kept of an app without a process went when Bluetooth went off (BTC-8).
     case lostToRadioAfterEnd
+    /// What the system kept of an app without a process went when airplane mode went on with Bluetooth on (BTC-8).
+    case lostToAirplaneMode
     /// The other end closed a socket that the app marked, or its connection failed (VOIP-7).
     case lostToPeer
     /// The system tore down the connection of a socket that the suspended app marked (RESP-3).

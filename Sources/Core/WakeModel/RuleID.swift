@@ -30,6 +30,7 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case mode1
     case mode2
     case mode3
+    case mode4
     case loc1
     case loc2
     case loc3
@@ -86,6 +87,7 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case push7
     case push8
     case push9
+    case push12
     case news1
     case news2
     case xfer1

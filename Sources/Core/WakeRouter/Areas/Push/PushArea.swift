@@ -83,6 +83,7 @@ extension PushArea: Area {
         snapshot.pushWakes = question.wakes
         snapshot.unreportedCalls = question.unreported
         snapshot.forceQuitLifted = event.kind == .callPushReceived
+        snapshot.firstUnlockLifted = event.kind == .callPushReceived && figures.beforeFirstUnlock
         let results = PushRules.evaluate(question, of: snapshot, by: router.constants)
         if results[.pushForApp] == .fail {
             var other = question

@@ -33,6 +33,7 @@ extension PushQuestion: AreaQuestion {
         case .pushForApp: (.deny, .pushForUser)
         case .newsstandThere: (.deny, .newsstandGone)
         case .lowPowerModeOff: (.defer, .lowPowerMode)
+        case .backgroundRefreshOn: (.deny, .refreshOff)
         default: preconditionFailure("\(decisive) never fails for one app's pushes")
         }
     }
@@ -108,6 +109,7 @@ enum PushRules {
         } else {
             results[.pushesLeft] = .notApplicable
         }
+        if figures.needsRefresh { results[.backgroundRefreshOn] = passes(app.refreshes, where: isAsleep && arrives) }
         results[.lowPowerModeOff] =
             figures.pausesInLowPower
             ? passes(!app.conditions.contains(.lowPowerMode), where: isAsleep && arrives) : .notApplicable
