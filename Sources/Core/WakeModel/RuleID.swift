@@ -117,6 +117,8 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case btc9
     case btc10
     case btc11
+    case btc12
+    case btc13
     case btp1
     case btp2
     case btp3
