@@ -65,6 +65,7 @@ struct Observer: Sendable {
             lifted: { snapshot in
                 guard snapshot.forceQuitLifted else { return nil }
                 if snapshot.via == .pushKit { return RuleID.push6.text }
+                if snapshot.via == .processingTask { return RuleID.bgt15.text }
                 return (snapshot.accessorySetUp ? RuleID.btc8 : .launch3).text
             },
             isShownLifted: true,

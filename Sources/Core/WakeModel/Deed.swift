@@ -170,6 +170,10 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case collapsedNotification
     /// The app told CallKit of an incoming call (PUSH-7).
     case reportedCall
+    /// A call that a push told of need not be reported, as the app has one already (PUSH-10).
+    case sparedReportOnCall
+    /// A call that a push told of need not be reported, as the app is in the foreground (PUSH-10).
+    case sparedReportInFront
     /// The app was ended, as it reported no call for a VoIP push (PUSH-7).
     case endedForCall
     /// The service extension may change a notification (PUSH-9).

@@ -87,6 +87,7 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case push7
     case push8
     case push9
+    case push10
     case push12
     case news1
     case news2
@@ -138,6 +139,7 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case bgt10
     case bgt11
     case bgt12
+    case bgt15
     case note1
     case note2
     case note3
