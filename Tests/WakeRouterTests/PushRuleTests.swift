@@ -536,7 +536,7 @@ struct PushRuleTests {
         #expect(phone.router.areas.push.apps[app].unreported == 0)
     }
 
-    @Test("PUSH-10: an app whose calls are over owes reports again, and so does another process", arguments: [false, true])
+    @Test("PUSH-10: an app whose calls are over owes reports again, and a new process", arguments: [false, true])
     func owesAgain(isAnotherProcess: Bool) {
         var phone = Phone()
         let app = phone.appWithPushes()
