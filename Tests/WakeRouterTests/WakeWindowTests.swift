@@ -146,6 +146,23 @@ struct WakeWindowTests {
         #expect(phone.exits.map(\.code) == [0x2182_bad2])
     }
 
+    @Test("TASK-8: a shorter wake inside a longer one takes nothing from a task")
+    func shorterWake() {
+        var profile = Profile.ios17
+        profile.areas.bluetooth.window = .seconds(2)
+        var phone = Phone(profile)
+        let app = phone.install([.bluetoothCentral, .voip])
+        phone.open(app)
+        phone.subscribe(app)
+        phone.voip(app, .watch(1, peer: Phone.server))
+        phone.leave(app)
+        phone.call(app)
+        phone.request(app, .beginTask(token: 1))
+        phone.wait(.seconds(1))
+        phone.notify()
+        #expect(phone.router.backgroundTimeRemaining(of: app, at: phone.now) == .seconds(39))
+    }
+
     @Test("TASK-8: a task that begins between two wakes has what is left of the budget")
     func taskBetweenWakes() {
         var (phone, app) = Self.sleeper()
