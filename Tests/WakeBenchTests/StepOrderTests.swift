@@ -62,7 +62,7 @@ struct StepOrderTests {
             Event(
                 step: #"send: device, text: "done\n""#,
                 device: printer,
-                app: "accessories: [{device: device, protocol: com.example.print}]"
+                app: "accessory: {protocols: [com.example.print], sessions: [{protocol: com.example.print}]}"
             ),
         ]
     }
