@@ -437,22 +437,17 @@ struct Observer {
         let index = Int(decision.app.number)
         switch decision.verdict {
         case .resume, .relaunch:
-            apps[index].windowBegan = now
-            apps[index].windowLength = window(of: decision)
+            apps[index].windowBegan = isAnswered(decision) ? nil : now
+            apps[index].windowLength = isAnswered(decision) ? .zero : profile.areas.bluetooth.window
             apps[index].backgroundSince = now
             countCall(decision, index)
         case .backgroundDeliver:
             endWindow(index)
-            guard opensWindow(decision, of: apps[index]) else { break }
-            let length = window(of: decision)
-            if let began = apps[index].windowBegan {
-                guard profile.wakeWindow == .each,
-                    now.advanced(by: length) > began.advanced(by: apps[index].windowLength)
-                else { break }
-                apps[index].backgroundSince = now
-            }
+            guard opensWindow(decision, of: apps[index]), !isAnswered(decision) else { break }
+            if apps[index].windowBegan != nil, profile.wakeWindow == .first { break }
+            apps[index].backgroundSince = now
             apps[index].windowBegan = now
-            apps[index].windowLength = length
+            apps[index].windowLength = profile.areas.bluetooth.window
         case .foregroundDeliver, .defer, .coalesce, .drop, .deny: break
         }
         if decision.verdict.delivers { notePush(decision, index) }
@@ -463,11 +458,11 @@ struct Observer {
         }
     }
 
-    private func window(of decision: Decision) -> Instant.Span {
-        switch decision.snapshot.via.source {
-        case .transfer: profile.areas.transfer.window
-        case .push: profile.areas.push.window
-        default: profile.areas.bluetooth.window
+    /// Whether a wake ends with a completion handler: then the time is that of what is owed (LIFE-11).
+    private func isAnswered(_ decision: Decision) -> Bool {
+        switch decision.snapshot.via {
+        case .transferEvents, .fetch, .refreshTask, .processingTask: true
+        default: decision.snapshot.via.source == .push
         }
     }
 
@@ -475,7 +470,7 @@ struct Observer {
     private mutating func noteHandled(_ session: NameID, _ index: Int) {
         guard let place = apps[index].owed.firstIndex(where: { $0.session == session }) else { return }
         apps[index].owed.remove(at: place)
-        if apps[index].owed.isEmpty, apps[index].state == .background { apps[index].windowBegan = nil }
+        apps[index].transferredUntil = apps[index].owed.map(\.due).max() ?? now
     }
 
     /// XFER-1, XFER-5: the source has a transfer once, and none of an app that is barred.
@@ -501,10 +496,7 @@ struct Observer {
         guard decision.kind.source == .push else { return }
         let figures = profile.areas.push
         apps[index].pushedUntil = now.advanced(by: max(figures.window, figures.reportLimit))
-        if decision.verdict == .foregroundDeliver { return }
-        if decision.verdict == .relaunch || decision.verdict == .resume || apps[index].windowBegan != nil {
-            apps[index].backgroundSince = now
-        }
+        if decision.verdict != .foregroundDeliver { apps[index].backgroundSince = now }
     }
 
     /// VOIP-6: no more wakes for calls than the limit within its window.

@@ -231,6 +231,21 @@ struct VoIPRuleTests {
         #expect(phone.router.state(of: app) == .suspended)
     }
 
+    @Test("VOIP-4: with the switch the launch is right after boot, and not once more at the unlock")
+    func launchedBeforeUnlock() {
+        var profile = Profile.ios17
+        profile.areas.voip.legacy = .on
+        profile.areas.voip.beforeFirstUnlock = true
+        var phone = Phone(profile)
+        let app = phone.install([.voip])
+        phone.hear(.phone(.reboot))
+        #expect(phone.verdicts == [.relaunch])
+        #expect(phone.last?.checks[.unlockedSinceBoot] == .notApplicable)
+        #expect(phone.router.state(of: app) == .background)
+        phone.hear(.phone(.unlock))
+        #expect(phone.verdicts == [.relaunch])
+    }
+
     @Test("VOIP-4: without a passcode, and where no unlock is waited for, the launch is right after boot")
     func launchedAtBoot() {
         var open = Phone(passcode: false)

@@ -131,20 +131,24 @@ extension Run {
     }
 
     func carryOutReplayed(at now: Instant, _ steps: inout ReplayedSteps) {
-        // What devices do of their own at the instant of a step comes before it.
-        if !driver.isHeld, let next = driver.nextDeadline, next <= now {
-            for source in areas.sources where source.isReplayed { source.timeReached(now) }
-        }
-        driver.timeReached(now) { verb in
-            verb.looksAtApps && steps.isAwaiting(at: now)
-        } perform: { (verb, origin) throws(SourceFailure) in
-            steps.performed(verb, origin, at: now)
-            // What a step did to a simulated end itself is done again; what it made happen comes from the journal.
-            try performParts(of: verb, at: now) { (verb) throws(SourceFailure) in
-                try areas.perform(verb, origin, in: scenario, at: now)
-                record(verb, at: now)
+        var rounds = 0
+        repeat {
+            // What devices do of their own at the instant of a step comes before it, and what a step has them do before the next.
+            if let next = driver.nextDeadline, next <= now {
+                for source in areas.sources where source.isReplayed { source.timeReached(now) }
             }
-        }
+            driver.timeReached(now) { _ in
+                steps.isAwaiting(at: now) || rounds < Self.mostRounds && areas.isReplayDue(at: now)
+            } perform: { (verb, origin) throws(SourceFailure) in
+                steps.performed(verb, origin, at: now)
+                // What a step did to a simulated end itself is done again; what it made happen comes from the journal.
+                try performParts(of: verb, at: now) { (verb) throws(SourceFailure) in
+                    try areas.perform(verb, origin, in: scenario, at: now)
+                    record(verb, at: now)
+                }
+            }
+            rounds += 1
+        } while driver.isHeld && !steps.isAwaiting(at: now)
     }
 }
 

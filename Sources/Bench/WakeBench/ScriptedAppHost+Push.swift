@@ -17,8 +17,14 @@ extension PushArea {
         let number = delivery.event.pushNumber
         var requests: [PushRequest] = []
         if delivery.event.kind == .callPushReceived {
-            if use.reportsCalls { requests.append(.reportCall) }
+            host.apps[app]!.callPushes += 1
+            let reports = use.reported.map { $0.contains(host.apps[app]!.callPushes) } ?? use.reportsCalls
+            if reports { requests.append(.reportCall) }
             if use.returns { requests.append(.callHandled(number)) }
+            if reports {
+                let end = now.advanced(by: use.work).advanced(by: use.call ?? .zero)
+                host.request(.push(.callEnded), from: app, at: end)
+            }
         } else if let result = use.completion {
             requests.append(.fetched(number, result))
         }

@@ -46,6 +46,8 @@ package final class ScriptedAppHost: AppHost {
         /// The number of the last task of each session, and how many of its following ones were begun, by place.
         var lastTask: [Int: TransferTaskNumber] = [:]
         var followed: [Int: Int] = [:]
+        /// How many VoIP pushes it was given.
+        var callPushes = 0
         /// The user launched its present process.
         var wasLaunchedByHand = false
 

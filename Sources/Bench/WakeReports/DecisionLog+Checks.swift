@@ -65,12 +65,20 @@ struct Observer: Sendable {
             lifted: { snapshot in
                 guard snapshot.forceQuitLifted else { return nil }
                 if snapshot.via == .pushKit { return RuleID.push6.text }
+                if snapshot.via == .processingTask { return RuleID.bgt15.text }
                 return (snapshot.accessorySetUp ? RuleID.btc8 : .launch3).text
             },
             isShownLifted: true,
             write: { $0.writeForceQuit($1.snapshot, into: &$2) }
         ),
-        "first-unlock": Observer { $0.writeFirstUnlock($1.snapshot, into: &$2) },
+        "first-unlock": Observer(
+            lifted: { snapshot in
+                guard snapshot.firstUnlockLifted else { return nil }
+                return (snapshot.via == .pushKit ? RuleID.push12 : .voip4).text
+            },
+            isShownLifted: true,
+            write: { $0.writeFirstUnlock($1.snapshot, into: &$2) }
+        ),
     ]
 }
 

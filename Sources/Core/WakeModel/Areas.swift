@@ -150,6 +150,9 @@ package enum BackgroundMode: UInt8, Worded, Sendable {
     case fetch
     case remoteNotification
     case processing
+    case pushToTalk
+    case nearbyInteraction
+    case networkAuthentication
 
     /// The word used in Info.plist.
     package var plistValue: String { word }
@@ -170,6 +173,9 @@ package enum BackgroundMode: UInt8, Worded, Sendable {
         case .fetch: "fetch"
         case .remoteNotification: "remote-notification"
         case .processing: "processing"
+        case .pushToTalk: "push-to-talk"
+        case .nearbyInteraction: "nearby-interaction"
+        case .networkAuthentication: "network-authentication"
         }
     }
 }
@@ -188,7 +194,7 @@ package struct AppManifest: Hashable, Codable, Sendable {
     package var accessoryProtocols: [NameID]
     /// What the app was built with (VOIP-1).
     package var sdk: SDKVersion
-    /// Whether NSAccessorySetupKitSupports names Bluetooth: its user may set up accessories for it (BTC-8).
+    /// Whether NSAccessorySetupKitSupports or NSAccessorySetupSupports names Bluetooth: its user may set up accessories for it (BTC-8).
     package var accessorySetup: Bool
     /// Whether the bundle has a notification service extension (PUSH-9).
     package var serviceExtension: Bool

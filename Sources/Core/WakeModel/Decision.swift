@@ -114,6 +114,8 @@ package struct AppSnapshot: Hashable, Codable, Sendable {
     package var forceQuit: Bool = false
     /// The event is one that relaunches the app all the same (LAUNCH-3; PUSH-6; BTC-8 where ``accessorySetUp``).
     package var forceQuitLifted: Bool = false
+    /// The event is one that a switch lets launch the app before the first unlock (PUSH-12, VOIP-4).
+    package var firstUnlockLifted: Bool = false
     /// The phone was restarted since a process of the app last ran (BTC-8).
     package var rebootedSince: Bool = false
     /// Bluetooth was turned off since a process of the app last ran, and what the app waited for went with it (BTC-8).

@@ -170,6 +170,10 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case collapsedNotification
     /// The app told CallKit of an incoming call (PUSH-7).
     case reportedCall
+    /// A call that a push told of need not be reported, as the app has one already (PUSH-10).
+    case sparedReportOnCall
+    /// A call that a push told of need not be reported, as the app is in the foreground (PUSH-10).
+    case sparedReportInFront
     /// The app was ended, as it reported no call for a VoIP push (PUSH-7).
     case endedForCall
     /// The service extension may change a notification (PUSH-9).
@@ -247,6 +251,8 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case foundNoAppRunning
     /// What the system kept of an app without a process went when Bluetooth went off (BTC-8).
     case lostToRadioAfterEnd
+    /// What the system kept of an app without a process went when airplane mode went on with Bluetooth on (BTC-8).
+    case lostToAirplaneMode
     /// The other end closed a socket that the app marked, or its connection failed (VOIP-7).
     case lostToPeer
     /// The system tore down the connection of a socket that the suspended app marked (RESP-3).

@@ -30,6 +30,7 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case mode1
     case mode2
     case mode3
+    case mode4
     case loc1
     case loc2
     case loc3
@@ -86,6 +87,8 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case push7
     case push8
     case push9
+    case push10
+    case push12
     case news1
     case news2
     case xfer1
@@ -115,6 +118,8 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case btc9
     case btc10
     case btc11
+    case btc12
+    case btc13
     case btp1
     case btp2
     case btp3
@@ -134,6 +139,7 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case bgt10
     case bgt11
     case bgt12
+    case bgt15
     case note1
     case note2
     case note3

@@ -47,6 +47,8 @@ public enum Reason: UInt8, CaseIterable, Sendable {
     case scanNeedsMode
     case scanWithoutServices
     case duplicateDiscovery
+    case readinessWakesNobody
+    case channelWakesNobody
     case noRestoreIdentifier
     case notRelaunchedAfterExit
     case bluetoothOff
@@ -228,6 +230,8 @@ public enum Check: UInt8, CaseIterable, Sendable {
     case scanHasMode
     case scanNamesServices
     case notDuplicate
+    case readinessWakes
+    case channelWakes
     case restoreIdentifier
     case exitAllowsRelaunch
     case bluetoothOn

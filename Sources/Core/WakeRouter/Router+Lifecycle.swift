@@ -68,7 +68,7 @@ extension Router {
         case .inactive: activate(app)
         case .notRunning: userLaunch(app, id: id)
         case .launching(_, let deadline, _):
-            apps[app].window = nil
+            apps[app].closeWindows()
             enter(.launching(as: .inactive, deadline: deadline, bound: .foreground), app)
         case .suspended, .freezing:
             enter(.inactive, app)
@@ -110,7 +110,7 @@ extension Router {
 
     /// The process runs and its app is to be active.
     private mutating func comeForward(_ app: AppID) {
-        apps[app].window = nil
+        apps[app].closeWindows()
         apps[app].taskBudgetEnds = nil
         act(.callback(app, .willEnterForeground, state: .inactive))
         activate(app)
@@ -238,7 +238,7 @@ extension Router {
             guard apps[app].stage == .freezing else { return }
             // It runs on until the next attempt; a window of its own keeps the attempts apart.
             enter(.background, app)
-            apps[app].openWindow(retryWindow, at: now)
+            apps[app].openWindow(retryWindow, isAnswered: false, at: now)
             decideHeld(of: app)
         case .exited(let code):
             var why = AppLifecycle.End(cause: code < 0 ? .crash : .exit, code: code, event: .none)
@@ -292,9 +292,9 @@ extension Router {
 
     /// Suspends an app in the background that nothing holds any more (LIFE-3).
     mutating func settle(_ app: AppID) {
-        apps[app].window = apps[app].window(at: now)
+        apps[app].closeWindows(by: now)
         tell(.settling, of: app)
-        guard apps[app].stage == .background, apps[app].window == nil,
+        guard apps[app].stage == .background, apps[app].window(at: now) == nil,
             apps[app].tasks.isEmpty, !runsOn(app), areas.lingers(app) == nil
         else { return }
         if spare(app) || endsForLocks(app) { return }

@@ -38,12 +38,11 @@ extension Router {
             act(.expireTasks(app, tokens: [token]))
             return
         }
-        apps[app].begin(token, at: now)
+        apps[app].tasks.append(.init(token: token))
         guard apps[app].state == .background else { return }
         keepFromFreezing(app)
-        if apps[app].taskBudgetEnds == nil, !runsOn(app) {
-            if apps[app].window != nil { act(.did(app, .grantedBudgetAfterWake)) }
-            apps[app].taskBudgetEnds = (apps[app].window?.ends ?? now).advanced(by: profile.taskBudget)
+        if !runsOn(app), apps[app].lengthenTaskBudget(at: now, by: constants) {
+            act(.did(app, .grantedBudgetAfterWake))
         }
     }
 

@@ -81,7 +81,7 @@ final class AccessoryArea: Area {
                     .invalidFile,
                     at: CommandFailure.Place(file: scenario.file, line: step.line, column: step.column),
                     "no accessory can be set up for \(scenario.apps[position].name): "
-                        + "NSAccessorySetupKitSupports of \(bundle.identifier) does not name Bluetooth",
+                        + "neither NSAccessorySetupKitSupports nor NSAccessorySetupSupports of \(bundle.identifier) names Bluetooth",
                     hint: "add Bluetooth to NSAccessorySetupKitSupports in Info.plist"
                 )
             }

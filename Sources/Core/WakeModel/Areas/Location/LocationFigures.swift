@@ -37,7 +37,7 @@ package struct LocationFigures: Hashable, Codable, Sendable {
     package var visits: Bool
 
     init(ios version: Int) {
-        liftsForceQuit = version >= 8 && version < 26
+        liftsForceQuit = version >= 8
         levels = version >= 8
         provisionalAlways = version >= 13
         backgroundFlag = version >= 12

@@ -94,8 +94,8 @@ extension Router {
         if areas.backgroundTask.apps[app].owed.isEmpty {
             areas.backgroundTask.apps[app].running = []
             areas.backgroundTask.apps[app].endTime()
-            finishAnswered(app)
         }
+        finishAnswered(app)
         planTasks(of: app)
     }
 

@@ -27,7 +27,8 @@ extension Router {
             let kind: BluetoothSwitch =
                 profile.areas.bluetooth.controlCentreLasts == nil ? .offInSettings : .offInControlCentre
             if areas.bluetooth.powerSwitch == .on { turnBluetoothOff(kind) }
-        case .airplaneModeOnKeepingBluetooth where profile.areas.bluetooth.airplaneModeKeepsBluetooth: break
+        case .airplaneModeOnKeepingBluetooth where profile.areas.bluetooth.airplaneModeKeepsBluetooth:
+            if profile.areas.bluetooth.airplaneNeedsSetup { keepOnlyWhatIsSetUp() }
         case .airplaneModeOn, .airplaneModeOnKeepingBluetooth:
             if areas.bluetooth.powerSwitch != .offInSettings { turnBluetoothOff(.offInAirplaneMode) }
         case .airplaneModeOff:
@@ -49,6 +50,15 @@ extension Router {
             isInAirplaneMode && (found == .offInSettings || found == .offInAirplaneMode && !isOn)
         case .airplaneModeOff: !isInAirplaneMode && found != .offInAirplaneMode
         default: false
+        }
+    }
+
+    /// What terminated apps wait for goes, but of accessories that were set up for them (BTC-8).
+    private mutating func keepOnlyWhatIsSetUp() {
+        for app in everyApp where !apps[app].hasProcess {
+            let held = registrations(of: app)
+            letGo(of: app)
+            tellLost(held, of: app, to: .lostToAirplaneMode)
         }
     }
 
