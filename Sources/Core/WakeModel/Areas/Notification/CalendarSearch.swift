@@ -45,10 +45,10 @@ struct CalendarSearch {
         var match = wanted
         let today = CivilDay(number: day(from))
         if coarsest == .month {
-            match.year = Int32(clamping: today.year)
-            if from > resolved(match) { match.year = Int32(clamping: today.year + 1) }
+            match[.year] = today.year
+            if from > resolved(match) { match[.year] = today.year + 1 }
         } else if coarsest == .day, let day = wanted[.day], day > today.day {
-            match.month = UInt8(clamping: today.month)
+            match[.month] = today.month
         }
         return match
     }
@@ -154,9 +154,9 @@ struct CalendarSearch {
             if differences(leapDay, match).isEmpty { return Outcome(at: leapDay) }
         }
         var other = match
-        other.year = Int32(clamping: max(match[.year] ?? today.year, today.year))
-        other.month = UInt8(clamping: month % 12 + 1)
-        other.day = 1
+        other[.year] = max(match[.year] ?? today.year, today.year)
+        other[.month] = month % 12 + 1
+        other[.day] = 1
         let found = first(start, other)
         guard differences(found, other).isEmpty else { return nil }
         return Outcome(at: beginning(ofDay: day(found)), isSubstitute: true)

@@ -20,22 +20,42 @@ package struct DateMatch: Hashable, Codable, Sendable {
 
     package init() {}
 
-    /// What is to be shown of a unit; nil for anything.
+    /// What is to be shown of a unit; nil for anything. Numbers that its field cannot hold are cut to what it can.
     package subscript(unit: CalendarUnit) -> Int64? {
-        switch unit {
-        case .year: year.map(Int64.init)
-        case .dayOfYear: dayOfYear.map(Int64.init)
-        case .quarter: quarter.map(Int64.init)
-        case .month: month.map(Int64.init)
-        case .day: day.map(Int64.init)
-        case .hour: hour.map(Int64.init)
-        case .minute: minute.map(Int64.init)
-        case .second: second.map(Int64.init)
-        case .weekday: weekday.map(Int64.init)
-        case .weekdayOrdinal: weekdayOrdinal.map(Int64.init)
-        case .weekOfMonth: weekOfMonth.map(Int64.init)
-        case .weekOfYear: weekOfYear.map(Int64.init)
-        case .yearForWeekOfYear: yearForWeekOfYear.map(Int64.init)
+        get {
+            switch unit {
+            case .year: year.map(Int64.init)
+            case .dayOfYear: dayOfYear.map(Int64.init)
+            case .quarter: quarter.map(Int64.init)
+            case .month: month.map(Int64.init)
+            case .day: day.map(Int64.init)
+            case .hour: hour.map(Int64.init)
+            case .minute: minute.map(Int64.init)
+            case .second: second.map(Int64.init)
+            case .weekday: weekday.map(Int64.init)
+            case .weekdayOrdinal: weekdayOrdinal.map(Int64.init)
+            case .weekOfMonth: weekOfMonth.map(Int64.init)
+            case .weekOfYear: weekOfYear.map(Int64.init)
+            case .yearForWeekOfYear: yearForWeekOfYear.map(Int64.init)
+            }
+        }
+        set {
+            let small = newValue.map { UInt8(clamping: $0) }
+            switch unit {
+            case .year: year = newValue.map { Int32(clamping: $0) }
+            case .dayOfYear: dayOfYear = newValue.map { UInt16(clamping: $0) }
+            case .quarter: quarter = small
+            case .month: month = small
+            case .day: day = small
+            case .hour: hour = small
+            case .minute: minute = small
+            case .second: second = small
+            case .weekday: weekday = small
+            case .weekdayOrdinal: weekdayOrdinal = small
+            case .weekOfMonth: weekOfMonth = small
+            case .weekOfYear: weekOfYear = small
+            case .yearForWeekOfYear: yearForWeekOfYear = newValue.map { Int32(clamping: $0) }
+            }
         }
     }
 
