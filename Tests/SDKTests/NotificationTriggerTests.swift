@@ -3,6 +3,7 @@ import Testing
 import WakeModel
 import WakeWire
 
+@testable import UIKit
 @testable import UserNotifications
 
 @Suite("Triggers of notifications")
@@ -62,6 +63,19 @@ struct NotificationTriggerTests {
             let found = calendar.nextDate(after: start, matching: components, matchingPolicy: .nextTime)
             #expect(try #require(found) == trigger.date(after: start, in: zone), "\(components)")
         }
+    }
+
+    @Test("NOTE-1: a fire date on the wall is read back by the offset that its zone has then, and not by today's")
+    func fireDate() throws {
+        let berlin = try #require(TimeZone(identifier: "Europe/Berlin"))
+        let july = 1_782_864_000.0
+        #expect(UILocalNotification.date(july, on: berlin) == Date(timeIntervalSince1970: july - 7_200))
+        let january = 1_767_225_600.0
+        #expect(UILocalNotification.date(january, on: berlin) == Date(timeIntervalSince1970: january - 3_600))
+        // 29 March, 03:30 in summer: two and a half hours after midnight.
+        let change = 1_774_755_000.0
+        #expect(UILocalNotification.date(change, on: berlin) == Date(timeIntervalSince1970: change - 7_200))
+        #expect(UILocalNotification.date(january, on: nil) == Date(timeIntervalSince1970: january))
     }
 
     @Test("A trigger that the phone has says when it is due by the phone")

@@ -24,7 +24,7 @@ package enum ZoneSetting: Hashable, Sendable {
         let text = try node.text(expecting: Self.expected)
         if let offset = Self.seconds(text) {
             self = .offset(offset)
-        } else if text.contains("/") || text == "UTC" || text == "GMT", TimeZone(identifier: text) != nil {
+        } else if Self.isName(text) {
             self = .name(text)
         } else {
             throw node.error(expected: Self.expected)
@@ -32,6 +32,12 @@ package enum ZoneSetting: Hashable, Sendable {
     }
 
     package init(_ zone: PhoneZone) { self = zone.name.isEmpty ? .offset(zone.offset) : .name(zone.name) }
+
+    /// Names without a region, such as EST, are the same as others, or abbreviations that mean several zones.
+    private static func isName(_ text: String) -> Bool {
+        guard text.contains("/") || text == "UTC" || text == "GMT", text.utf8.count <= 64 else { return false }
+        return TimeZone(identifier: text) != nil
+    }
 
     /// Seconds of `+02:00` or `-09:30`, of up to fifteen hours.
     private static func seconds(_ text: String) -> Int32? {

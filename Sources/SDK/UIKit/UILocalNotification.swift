@@ -95,7 +95,7 @@ open class UILocalNotification: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// The date at which a clock on the wall shows a time, in seconds since 1970; in Greenwich without a time zone.
-    private static func date(_ wall: Double, on zone: TimeZone?) -> Date {
+    static func date(_ wall: Double, on zone: TimeZone?) -> Date {
         let date = Date(timeIntervalSince1970: wall)
         guard let zone else { return date }
         // Near a change of the clock the first guess may have the other side's offset.

@@ -83,11 +83,11 @@ struct CalendarSearch {
 
     /// Where the round after one begins.
     private func next(_ from: Int64, _ found: Int64?) -> Int64 {
-        guard let found else { return end(of: coarsest.above, from) }
+        let border = end(of: coarsest.above, from)
+        guard let found else { return border }
         // The clock shows the hour once more.
         if found < start, coarsest == .hour, value(.hour, found) == value(.hour, found + 3_600) { return found + 3_600 }
-        let end = end(of: coarsest.above, from)
-        return found < end ? end : beyond(found)
+        return found < border ? border : beyond(found)
     }
 
     private func beyond(_ found: Int64) -> Int64 {
