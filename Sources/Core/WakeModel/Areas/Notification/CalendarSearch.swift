@@ -90,15 +90,20 @@ struct CalendarSearch {
         return found < border ? border : beyond(found)
     }
 
+    /// One finest unit after what a round has found beyond its end.
     private func beyond(_ found: Int64) -> Int64 {
+        let days: Int64
         switch finest {
-        case .second: found + 1
-        case .minute: found + 60
-        case .hour: found + 3_600
-        case .weekdayOrdinal, .weekOfMonth, .weekOfYear, .yearForWeekOfYear:
-            zone.second(ofWall: zone.wall(at: found) + 7 * 86_400)
-        default: zone.second(ofWall: zone.wall(at: found) + 86_400)
+        case .second: return found + 1
+        case .minute: return found + 60
+        case .hour: return found + 3_600
+        case .weekdayOrdinal, .weekOfMonth, .weekOfYear: days = 7
+        case .yearForWeekOfYear:
+            let year = value(.yearForWeekOfYear, found)
+            days = CivilDay.firstOfWeeks(ofYear: year + 1) - CivilDay.firstOfWeeks(ofYear: year)
+        default: days = 1
         }
+        return zone.second(ofWall: zone.wall(at: found) + days * 86_400)
     }
 
     /// The beginning of the next year, month, week, day, hour or minute.
