@@ -132,8 +132,7 @@ package struct AreaAnswers: Hashable, Sendable {
 /// What of the phone is switched on when the run begins.
 package struct AreaSwitches: Hashable, Sendable {
     package var bluetooth = true
-    /// Seconds that the phone's time zone is ahead of Greenwich.
-    package var timeZone: Int32 = 0
+    package var timeZone = ZoneSetting.offset(0)
 
     static let keys = ["bluetooth", "time-zone"]
 
@@ -141,7 +140,7 @@ package struct AreaSwitches: Hashable, Sendable {
 
     init(_ fields: Fields) throws(FileError) {
         bluetooth = try fields["bluetooth"]?.bool() ?? bluetooth
-        timeZone = try fields.value("time-zone", ClockSetting.timeZone) ?? timeZone
+        timeZone = try fields.value("time-zone", ZoneSetting.init) ?? timeZone
     }
 }
 

@@ -109,7 +109,7 @@ extension ScenarioReading {
     }
 
     private func timeZone(_ step: StepEntry) throws(FileError) -> Verb {
-        .clock(.timeZone(try ClockSetting.timeZone(step.value)))
+        .clock(.timeZone(try ZoneSetting(step.value)))
     }
 
     private func date(_ step: StepEntry) throws(FileError) -> Verb {
