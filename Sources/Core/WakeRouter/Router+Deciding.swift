@@ -299,7 +299,7 @@ extension Router {
             act(.thaw(app))
             deliverDeferred(to: app)
         case .relaunch:
-            launch(app, as: .background, cause: event.id, decision: decision)
+            launch(app, as: .background, cause: event.id, decision: decision, for: interest)
             apps[app].openWindow(A.window(constants), isAnswered: question.isAnswered, at: now)
         }
         deliver(event, decision: decision, for: interest, by: area)

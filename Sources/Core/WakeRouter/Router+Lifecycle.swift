@@ -176,7 +176,15 @@ extension Router {
     // MARK: Launching and ending
 
     /// Starts a process in the foreground or the background.
-    mutating func launch(_ app: AppID, as state: AppState, cause: EventID, decision: DecisionID) {
+    ///
+    /// - Parameter interest: How the app is interested in the event that it is launched for; nil where the user launches it.
+    mutating func launch(
+        _ app: AppID,
+        as state: AppState,
+        cause: EventID,
+        decision: DecisionID,
+        for interest: Interest? = nil
+    ) {
         tell(.launching, of: app)
         let deadline = now.advanced(by: profile.launchBudget)
         let bound: AppLifecycle.Bound = state == .background ? .background : .foreground
@@ -184,6 +192,7 @@ extension Router {
         apps[app].snapshot.generation += 1
         apps[app].snapshot.rebootedSince = false
         tell(.launched, of: app)
+        let restores = interest.map { restoreIdentifiers(launchedFor: $0) }
         act(
             .launch(
                 app,
@@ -191,7 +200,7 @@ extension Router {
                 state: state,
                 cause: cause,
                 decision: decision,
-                restores: preservedRestoreIdentifiers(of: app)
+                restores: restores ?? RestoreIdentifiers()
             )
         )
     }
