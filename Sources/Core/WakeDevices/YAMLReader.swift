@@ -307,7 +307,7 @@ private final class YAMLParser {
         let lines = bytes.split(separator: 0x0a, maxSplits: mark.line, omittingEmptySubsequences: false)
         guard lines.indices.contains(mark.line - 1) else { return nil }
         let line = String(decoding: lines[mark.line - 1], as: UTF8.self).unicodeScalars
-        if ["tab character", "cannot start any token"].contains(where: problem.contains) {
+        if ["tab character", "cannot start any token"].contains(where: { problem.contains($0) }) {
             return line.dropFirst(mark.column - 1).first == "\t" ? mark.column : nil
         }
         // Behind enough of white space a text goes on, and what is no place for a colon is where the next key ends.
