@@ -104,6 +104,24 @@ struct RunComparisonTests {
         #expect(difference.causes.contains { $0.hasPrefix("the app was suspended in simulated and ") })
     }
 
+    @Test("Of the check that decided, the figures are told that stand beside what it observed")
+    func figures() throws {
+        func decision(_ fixture: ReportFixture, wakes: UInt32, _ result: CheckResult) -> Decision {
+            var decision = fixture.resume(1, at: second(10))
+            decision.verdict = result == .pass ? .resume : .deny
+            decision.checks[.voipWakesLeft] = result
+            decision.snapshot.voipWakes = wakes
+            return decision
+        }
+        let comparison = compare(
+            try left.run([[decision(left, wakes: 3, .pass)]]),
+            try right.run([[decision(right, wakes: 16, .fail)]])
+        )
+        let cause = try #require(comparison.apps.first?.differences.first?.causes.first)
+        #expect(cause.contains("): simulated pass, observed true, wakes 3, "), "\(cause)")
+        #expect(cause.contains("; real fail, observed false, wakes 16, "), "\(cause)")
+    }
+
     @Test("Two steps in another order have moved, and are neither lost nor new")
     func moved() throws {
         var swapped = wakes(right)

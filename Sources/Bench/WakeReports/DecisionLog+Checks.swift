@@ -13,7 +13,8 @@ struct Observer: Sendable {
     /// Writes what was seen, since when it was so, and what set it.
     let write: Writing
 
-    /// A yes or no is all that there was to see.
+    /// A yes or no is all that there was to see. What a check saw is always a text, so that tables have one type for it; figures stand
+    /// beside it, each under a name of its own.
     static func flag(_ value: @escaping @Sendable (Observed) -> Bool) -> Observer {
         Observer { $0.observe(value($1), into: &$2) }
     }
@@ -119,8 +120,12 @@ extension DecisionLog {
     }
 
     func observe(_ value: Bool, into line: inout ShapedRecord) {
+        line.append(value ? ",\"observed\":\"true\"" as StaticString : ",\"observed\":\"false\"")
+    }
+
+    func observe(count: UInt64, into line: inout ShapedRecord) {
         line.append(",\"observed\":")
-        line.append(value)
+        line.append(quoted: count)
     }
 
     func observe(word: String, into line: inout ShapedRecord) {

@@ -14,8 +14,9 @@ extension Observer {
             line.append(",\"began_in_foreground\":")
             line.append(snapshot.beganInForeground)
         },
-        "distance": Observer { _, seen, line in
-            line.append(",\"observed\":{\"filter_m\":")
+        "distance": Observer { log, seen, line in
+            log.observe(seen.result == .pass, into: &line)
+            line.append(",\"filter_m\":")
             line.append(metres: Sphere.metres(chord: seen.snapshot.filterChord))
             line.append(",\"moved_m\":")
             if seen.snapshot.movedSquare.isFinite {
@@ -23,7 +24,6 @@ extension Observer {
             } else {
                 line.append("null")
             }
-            line.append("}")
         },
         "dwell": Observer(
             figures: { profile, line in

@@ -172,6 +172,14 @@ extension ScenarioReading {
     }
 }
 
+extension Scenario {
+    /// Whether the phone is known to be a peripheral: for a scripted app that is one, or for a central of the scenario.
+    package var needsPeripheralRole: Bool {
+        devices.contains { $0.central != nil }
+            || apps.contains { if case .scripted(let script) = $0.form { script.peripheral != nil } else { false } }
+    }
+}
+
 extension ScenarioDevice {
     /// The peripheral that it is; nil for a device of another kind.
     package var peripheral: BluetoothPeripheral? { form.device as? BluetoothPeripheral }

@@ -69,7 +69,13 @@ final class BluetoothArea: Area {
                 choice: .init(address: setup.options.adapter)
             )
             (own, self.real, simulated, phones) = (real, real, nil, nil)
-            peripheralRole = try BlueZPeripheralRole(devices: scenario.devices, names: names, loop: loop, beside: real)
+            peripheralRole = try BlueZPeripheralRole(
+                devices: scenario.devices,
+                names: names,
+                loop: loop,
+                beside: real,
+                isNeeded: scenario.needsPeripheralRole
+            )
             trace = BlueZTrace(of: real.adapter, on: loop)
         } else {
             let radio = SimulatedBluetooth(devices: scenario.devices, names: names, seed: setup.seed, loop: loop)
