@@ -22,7 +22,7 @@ struct SessionRuleTests {
     func wakesForBeacon() {
         var phone = Phone()
         let app = phone.locating([], always: false)
-        phone.locate(app, .beginSession, manager: Phone.session)
+        phone.locate(app, .beginSession, manager: Phone.activity)
         phone.locate(app, .monitorBeacons(phone.beacons()))
         phone.leave(app)
         phone.forget()
@@ -41,7 +41,7 @@ struct SessionRuleTests {
         phone.locate(app, .monitor(phone.circle()))
         if hasOther { phone.locate(app, .beginSession, manager: 8) }
         phone.user(.home, app)
-        phone.locate(app, .beginSession, manager: Phone.session)
+        phone.locate(app, .beginSession, manager: Phone.activity)
         phone.report(app, .returned(.didEnterBackground))
         phone.report(app, .suspended)
         phone.enter()
@@ -55,8 +55,8 @@ struct SessionRuleTests {
         let app = phone.locating([], always: false)
         phone.fix(5_000)
         phone.locate(app, .monitor(phone.circle()))
-        phone.locate(app, .beginSession, manager: Phone.session)
-        phone.locate(app, .endSession, manager: Phone.session)
+        phone.locate(app, .beginSession, manager: Phone.activity)
+        phone.locate(app, .endSession, manager: Phone.activity)
         phone.leave(app)
         phone.enter()
         #expect(phone.last?.reason == .notAuthorized)
@@ -93,7 +93,7 @@ struct SessionRuleTests {
     func updates() {
         var phone = Phone()
         let app = phone.locating(always: false)
-        phone.locate(app, .beginSession, manager: Phone.session)
+        phone.locate(app, .beginSession, manager: Phone.activity)
         phone.user(.home, app)
         phone.startUpdating(app)
         phone.report(app, .returned(.didEnterBackground))
@@ -101,7 +101,7 @@ struct SessionRuleTests {
         phone.forget()
         phone.fix(10)
         #expect(phone.verdicts == [.backgroundDeliver])
-        phone.locate(app, .endSession, manager: Phone.session)
+        phone.locate(app, .endSession, manager: Phone.activity)
         #expect(phone.actions.contains(.freeze(app)))
     }
 
@@ -109,7 +109,7 @@ struct SessionRuleTests {
     func updatesNeedTheirSetting() {
         var phone = Phone()
         let app = phone.locating(always: false)
-        phone.locate(app, .beginSession, manager: Phone.session)
+        phone.locate(app, .beginSession, manager: Phone.activity)
         phone.startUpdating(app, background: false)
         phone.leave(app)
         phone.forget()
@@ -152,12 +152,12 @@ struct SessionRuleTests {
 }
 
 extension Phone {
-    fileprivate static let session: ManagerNumber = 9
+    fileprivate static let activity: ManagerNumber = 9
 
     /// An app with When In Use that watches a circle from afar, and is suspended with a session that began in the foreground.
     fileprivate mutating func suspendedWithSession() -> AppID {
         let app = locating([], always: false)
-        locate(app, .beginSession, manager: Self.session)
+        locate(app, .beginSession, manager: Self.activity)
         fix(5_000)
         locate(app, .monitor(circle()))
         leave(app)

@@ -9,9 +9,10 @@ struct AccessoryKeys: Hashable, Sendable {
 
     init(_ plist: InfoPlist) throws(BundleError) {
         protocols = try plist.texts("UISupportedExternalAccessoryProtocols", atMost: 1_000)
-        setup =
-            try plist.texts("NSAccessorySetupKitSupports", atMost: 1_000).contains("Bluetooth")
-            || plist.texts("NSAccessorySetupSupports", atMost: 1_000).contains("Bluetooth")
+        let kinds =
+            try plist.texts("NSAccessorySetupKitSupports", atMost: 1_000)
+            + plist.texts("NSAccessorySetupSupports", atMost: 1_000)
+        setup = kinds.contains("Bluetooth")
     }
 
     func declare(in manifest: inout AppManifest, _ names: NameTable) {
