@@ -19,6 +19,9 @@ package struct VoIPFigures: Hashable, Codable, Sendable {
     /// How many VoIP wakes there may be within ``wakeWindow`` (VOIP-6); nil for any number.
     package var wakeLimit: UInt32? = 15
     package var wakeWindow = Instant.Span.seconds(300)
+    /// For how long what a peer says waits for a network before the connection has failed (VOIP-7); nil for ever. Assumed: TCP
+    /// gives a connection up after at least 100 s (RFC 1122, section 4.2.3.5).
+    package var connectionTimeout: Instant.Span? = .seconds(120)
     /// How long a suspended app keeps connections that the phone does not look after (RESP-3); nil for ever.
     package var connectionsLast: Instant.Span?
 
@@ -44,6 +47,12 @@ package struct VoIPFigures: Hashable, Codable, Sendable {
             "VoIP wakes within voip.wakeWindow"
         ),
         .init("voip.wakeWindow", \.areas.voip.wakeWindow, .voip6, "how far back VoIP wakes count"),
+        .init(
+            "voip.connectionTimeout",
+            \.areas.voip.connectionTimeout,
+            .voip7,
+            "for how long what a peer says waits for a network before its connection fails"
+        ),
         .init(
             "connectionsLast",
             \.areas.voip.connectionsLast,

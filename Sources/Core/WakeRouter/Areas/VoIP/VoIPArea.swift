@@ -86,7 +86,11 @@ extension VoIPArea: Area {
     }
 
     static func hear(_ step: PhoneStep, in router: inout Router) {
-        if case .booted = step { router.launchVoIPAfterBoot() }
+        switch step {
+        case .booted: router.launchVoIPAfterBoot()
+        case .conditionsChanged(let before): router.followNetwork(after: before)
+        default: break
+        }
     }
 
     func due(of app: AppID) -> Instant { apps[app].due }
