@@ -16,7 +16,7 @@ struct SimulatedBeacon {
         var strength: Double { min(sum / count, 0).rounded() }
 
         /// Whether it can have been heard so: a snapshot may hold anything.
-        var isPossible: Bool { count >= 1 && (count * SimulatedBeacon.sensitivity...count * 100).contains(sum) }
+        var isPossible: Bool { count >= 1 && (count * SimulatedBeacon.sensitivity...count * 1_000).contains(sum) }
 
         mutating func add(_ strength: Double, at sent: Instant) {
             last = sent
