@@ -544,6 +544,7 @@ struct Observer {
             if apps[Int(app.number)].state != .suspended { fail("RESP-3: connections of an app that runs end") }
         case .rest(let app):
             if apps[Int(app.number)].state == .suspended { fail("VOIP-1: sockets of a suspended app rest") }
+        case .network: break
         }
     }
 

@@ -93,7 +93,8 @@ extension SeededGenerator {
             major: number(),
             minor: number(),
             distance: Float(real()),
-            signalStrength: signed()
+            signalStrength: signed(),
+            age: Instant.Span(nanoseconds: signed())
         )
     }
 }

@@ -441,6 +441,28 @@ struct VoIPRuleTests {
         #expect(phone.reasons == [.registrationEnded])
     }
 
+    @Test("VOIP-7: the watch is told when the phone has no network left, and when it has one again")
+    func network() {
+        var profile = Profile.ios17
+        for timeout in [.seconds(120), nil] as [Instant.Span?] {
+            profile.areas.voip.connectionTimeout = timeout
+            var phone = Phone(profile)
+            _ = phone.suspendedCaller()
+            let steps: [(PhoneChange, Bool?)] = [
+                (.wifiLeft, nil), (.cellularOff, false), (.airplaneModeOn, nil), (.wifiJoined, nil),
+                (.airplaneModeOff, true), (.airplaneModeOnKeepingBluetooth, false), (.lowPowerModeOn, nil),
+                (.airplaneModeOff, true),
+            ]
+            for (change, isThere) in steps {
+                phone.forget()
+                phone.hear(.phone(change))
+                let told = isThere.map { [VoIPCommand.network(isThere: $0, timeout: timeout)] } ?? []
+                #expect(phone.voipCommands == told, "\(change)")
+            }
+        }
+        #expect(Profile.ios17.areas.voip.connectionTimeout == .seconds(120))
+    }
+
     @Test("RESP-3: a suspended app keeps its connections for ever, or as long as the setting says unless it has calls")
     func connectionsEnd() {
         var profile = Profile.ios17

@@ -257,6 +257,10 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case lostToPeer
     /// The system tore down the connection of a socket that the suspended app marked (RESP-3).
     case lostToTearDown
+    /// A region was crossed by a fix that may as well lie on the other side of its boundary (REG-2).
+    case crossedByPoorFix
+    /// A significant change was found by a fix that may as well lie where the last one was (LOC-1).
+    case movedByPoorFix
 
     /// Whether it says what became of something that the user, the phone or the system did: its event is that act.
     package var tellsOfAct: Bool {

@@ -64,6 +64,9 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
     /// The beacons that somebody looks for.
     var watched: [BeaconIdentity] = []
     var heardBeacons: [BeaconSignal: HeardBeacon] = [:]
+    /// Goes off when a beacon may be reported again that was heard since.
+    let beaconDue: Timer
+    var isBeaconDue = false
     var watches = ConnectionWatches()
 
     /// The machine's Bluetooth; `devices` are those of the scenario, whose addresses get their names.
@@ -95,7 +98,9 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
         adapter = BlueZAdapter(choice, bus: bus, on: loop)
         later = try Afterwards(loop)
         absence = try loop.timer(on: .monotonic)
+        beaconDue = try loop.timer(on: .monotonic)
         absence.handler = { [unowned self] in if !adapter.isReady { switchedOff() } }
+        beaconDue.handler = { [unowned self] in tellBeacons() }
         adapter.heard = { [weak self] event in self?.hear(event) }
         for device in devices {
             if let description = device.peripheral { add(description, named: device.name) }
@@ -156,6 +161,7 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
         report = nil
         later.stop()
         absence.disarm()
+        forgetBeacons()
         scans.removeAll()
         adapter.stop()
     }
@@ -319,6 +325,7 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
         switchingOff = false
         guard poweredOn else { return }
         poweredOn = false
+        forgetBeacons()
         forgetClients()
         say(event(.bluetoothPoweredOff))
     }

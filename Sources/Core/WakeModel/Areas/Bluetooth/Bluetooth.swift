@@ -207,6 +207,22 @@ package struct BluetoothFailure: Hashable, Codable, Sendable, Error {
     package static let invalidHandle = att(1, "The handle is invalid.")
 }
 
+extension EventKind {
+    /// The radio has gone on, or off.
+    package static var ofRadioPower: [EventKind] { [.bluetoothPoweredOn, .bluetoothPoweredOff] }
+}
+
+extension WakeEvent {
+    /// Whether the phone's radio has gone on, or off; nil where it is about something else.
+    package var turnsRadio: Bool? {
+        switch kind {
+        case .bluetoothPoweredOn: true
+        case .bluetoothPoweredOff: false
+        default: nil
+        }
+    }
+}
+
 /// The kinds of its events, each by its row of Tables/events.tsv.
 extension EventKind {
     @inlinable package static var bluetoothPoweredOn: EventKind { EventKind(row: 0) }

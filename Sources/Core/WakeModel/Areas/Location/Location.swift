@@ -234,14 +234,31 @@ package struct BeaconSighting: Hashable, Codable, Sendable {
     package var distance: Float
     /// In dBm; 0 when unknown.
     package var signalStrength: Int16
+    /// How long before the report it was last heard; 0 for a report made at once.
+    package var age: Instant.Span
 
     @inlinable
-    package init(uuid: NameID, major: UInt16, minor: UInt16, distance: Float = -1, signalStrength: Int16 = 0) {
+    package init(
+        uuid: NameID,
+        major: UInt16,
+        minor: UInt16,
+        distance: Float = -1,
+        signalStrength: Int16 = 0,
+        age: Instant.Span = .zero
+    ) {
         self.uuid = uuid
         self.major = major
         self.minor = minor
         self.distance = distance
         self.signalStrength = signalStrength
+        self.age = age
+    }
+
+    /// When it was last heard.
+    ///
+    /// - Parameter now: When it is reported.
+    package func heard(reported now: Instant) -> Instant {
+        max(.zero, now.advanced(by: Instant.Span.zero - max(.zero, age)))
     }
 
     /// The class of its distance (BCN-4).

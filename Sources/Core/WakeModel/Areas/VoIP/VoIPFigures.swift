@@ -21,6 +21,9 @@ package struct VoIPFigures: Hashable, Codable, Sendable {
     package var wakeWindow = Instant.Span.seconds(300)
     /// Whether an app is launched for its calls before the first unlock after boot, as DTS tells of the early iOS (VOIP-4).
     package var beforeFirstUnlock = false
+    /// For how long what a peer says waits for a network before the connection has failed (VOIP-7); nil for ever. Assumed: TCP
+    /// gives a connection up after at least 100 s (RFC 1122, section 4.2.3.5).
+    package var connectionTimeout: Instant.Span? = .seconds(120)
     /// How long a suspended app keeps connections that the phone does not look after (RESP-3); nil for ever.
     package var connectionsLast: Instant.Span?
 
@@ -51,6 +54,12 @@ package struct VoIPFigures: Hashable, Codable, Sendable {
             \.areas.voip.beforeFirstUnlock,
             .voip4,
             "VoIP apps are launched before the first unlock after boot"
+        ),
+        .init(
+            "voip.connectionTimeout",
+            \.areas.voip.connectionTimeout,
+            .voip7,
+            "for how long what a peer says waits for a network before its connection fails"
         ),
         .init(
             "connectionsLast",

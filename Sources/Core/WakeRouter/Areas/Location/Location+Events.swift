@@ -101,6 +101,9 @@ extension Router {
             }
             moved = true
             act(.did(app, .foundSignificantChange, event.id))
+            if let reference = service.reference, event.fix?.isUnsure(ofMovingFrom: reference) == true {
+                act(.did(app, .movedByPoorFix, event.id))
+            }
             raiseSignificant(app, origin: event.origin)
         }
         return moved
@@ -265,8 +268,7 @@ extension Router {
                 beacons.beacons.matches(beacon)
             else { continue }
             known = true
-            areas.location.apps[app].regions[slot]!.lastSeen = now
-            expect(now.advanced(by: profile.areas.location.beaconExitDelay), of: key.app)
+            noteHeard(beacon, app, slot)
             if region.state == .inside { continue }
             led = true
             cross(key.app, slot, to: .inside, parent: event.id, origin: event.origin)
@@ -276,6 +278,15 @@ extension Router {
         var checks = CheckResults()
         checks[.beaconIsNew] = led ? .pass : .fail
         unaddressed(event, checks)
+    }
+
+    /// A beacon of a region is there: when its silence counts is reckoned from when it was heard, which may be before the report.
+    private mutating func noteHeard(_ beacon: BeaconSighting, _ app: AppID, _ slot: Int) {
+        let heard = beacon.heard(reported: now)
+        let last = areas.location.apps[app].regions[slot]!.lastSeen
+        areas.location.apps[app].regions[slot]!.lastSeen = last.map { max($0, heard) } ?? heard
+        let gone = areas.location.apps[app].regions[slot]!.gone(after: profile.areas.location.beaconExitDelay)
+        if let gone { expect(gone, of: app) }
     }
 
     // MARK: Interest

@@ -62,7 +62,7 @@ struct LocationRecord: Equatable, Codable {
         var since: Instant
         var state: RegionState
         var pending: Crossing?
-        /// When a matching beacon was last seen; nil when none counts (BCN-2).
+        /// When a matching beacon was last heard; nil when none counts (BCN-2).
         var lastSeen: Instant?
 
         enum Shape: Equatable, Codable {
@@ -95,6 +95,11 @@ struct LocationRecord: Equatable, Codable {
             }
         }
 
+        /// When its beacons are gone; nil when none counts. One that is heard at the very end of the delay is in time (BCN-2).
+        func gone(after exitDelay: Instant.Span) -> Instant? {
+            lastSeen?.advanced(by: exitDelay).advanced(by: Instant.Span(nanoseconds: 1))
+        }
+
         /// Whether the app wants to hear of a side (REG-4).
         func notifies(of kind: EventKind) -> Bool {
             switch (shape, kind) {
@@ -114,6 +119,8 @@ struct LocationRecord: Equatable, Codable {
         /// The fix that began it.
         var event: EventID
         var origin: NameID
+        /// That fix may as well lie on the other side of the boundary.
+        var isUnsure: Bool
     }
 
     /// In order of creation; a slot is used again.
@@ -157,7 +164,7 @@ struct LocationRecord: Equatable, Codable {
         var earliest = Instant.distantFuture
         for case let region? in regions {
             if let crossing = region.pending { earliest = min(earliest, crossing.due) }
-            if let seen = region.lastSeen { earliest = min(earliest, seen.advanced(by: exitDelay)) }
+            if let gone = region.gone(after: exitDelay) { earliest = min(earliest, gone) }
         }
         return earliest
     }

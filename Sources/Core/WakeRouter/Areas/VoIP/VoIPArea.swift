@@ -90,6 +90,7 @@ extension VoIPArea: Area {
         switch step {
         case .restarted where router.profile.areas.voip.beforeFirstUnlock: router.launchVoIPAfterBoot()
         case .booted where !router.profile.areas.voip.beforeFirstUnlock: router.launchVoIPAfterBoot()
+        case .conditionsChanged(let before): router.followNetwork(after: before)
         default: break
         }
     }
