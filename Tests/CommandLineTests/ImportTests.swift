@@ -116,6 +116,23 @@ struct ImportTests {
         #expect(head.errors.contains("damaged at byte 16"))
     }
 
+    @Test("A capture of a kind that is not read is refused with what is read, and is not called damaged")
+    func unread() throws {
+        let program = try Program()
+        defer { program.clean() }
+        var bytes = try Data(contentsOf: URL(filePath: Self.capture("belt-central.pcap")))
+        bytes[20] = 192
+        try bytes.write(to: program.folder.appending(path: "ppi.pcap"))
+        let says = "wakebench: ppi.pcap: link type 192 is not read; expected link type 187, 201, 251, 254, 256 or 272"
+        for words in [["import"], ["device", "check"]] {
+            expectRefusal(try program.run(Program.path, words + ["ppi.pcap"]), code: 11, says: says)
+        }
+        // Behind one that is read, too.
+        let second = try program.run("import", Self.capture("belt-central.pcap"), "ppi.pcap", "-o", "made.yaml")
+        expectRefusal(second, code: 11, says: says)
+        #expect(!program.exists("made.yaml"))
+    }
+
     @Test("What a capture says is printed escaped, and is one line of a device file")
     func escaped() throws {
         let program = try Program()

@@ -62,7 +62,10 @@ private struct ImportedCalls {
         }
         let before = reading.recordCount
         var damage: CaptureDamage?
-        do { try reading.read(&source, format) } catch { damage = error }
+        do { try reading.read(&source, format) } catch {
+            if error.isUnread { throw ImportCommand.unread(error, in: file) }
+            damage = error
+        }
         var summary = ImportSummary.File(path: file, format: format)
         (summary.records, summary.damage) = (reading.recordCount - before, damage)
         files.append(summary)

@@ -31,6 +31,8 @@ package final class CaptureReading: RecordTaker {
     var scans: [UInt16: CapturedScan] = [:]
     var scanCount = 0
     package internal(set) var skipped: [Skip: Int] = [:]
+    /// How many packets there were of each link type that is not read, in captures that have others as well.
+    package private(set) var unread: [UInt16: Int] = [:]
     /// By address.
     private(set) var peers: [UInt64: CapturedDevice] = [:]
     /// Devices whose address the captures do not show, by controller and handle or access address.
@@ -116,6 +118,7 @@ package final class CaptureReading: RecordTaker {
         case .controllerRemoved: controllerLeft(record.controller, at: record.time)
         case .synchronous, .isochronous, .network, .note: break
         case .unknown: skip(.unknownKind)
+        case .unread: unread[record.linkType, default: 0] += 1
         }
     }
 
