@@ -133,6 +133,21 @@ struct ImportTests {
         #expect(!program.exists("made.yaml"))
     }
 
+    @Test("A packed capture is read as it is, and one that is cut keeps what stands before the cut")
+    func packed() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let imported = try program.run("import", Self.capture("belt-parts.pcap.gz"), "-o", "taken.yaml")
+        #expect(imported.code == 0)
+        #expect(imported.output.contains("belt-parts.pcap.gz: pcap, 289 records"))
+        #expect(imported.output.contains("taken.yaml: F0:11:22:33:44:55, 14 notifications"))
+        let bytes = try Data(contentsOf: URL(filePath: Self.capture("belt-parts.pcap.gz")))
+        try bytes.dropLast(3).write(to: program.folder.appending(path: "cut.pcap.gz"))
+        let cut = try program.run("import", "cut.pcap.gz")
+        #expect(cut.code == 0)
+        #expect(cut.output.contains("cut.pcap.gz: damaged at byte 11423: what cannot be unpacked: it is cut short"))
+    }
+
     @Test("What a capture says is printed escaped, and is one line of a device file")
     func escaped() throws {
         let program = try Program()

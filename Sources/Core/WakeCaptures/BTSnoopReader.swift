@@ -70,7 +70,7 @@ struct BTSnoopReader: RecordReader {
 extension CaptureBytes {
     /// What it means that no record begins here: the end, or damage.
     mutating func end(at offset: Int) throws(CaptureDamage) -> CaptureRecord? {
-        if let failure { throw CaptureDamage(offset: offset, found: "what the system cannot read (\(failure))") }
+        if let failure { throw CaptureDamage(offset: offset, found: failure) }
         if peek(1) > 0 { throw CaptureDamage(offset: offset, found: "a record cut short") }
         return nil
     }
