@@ -199,9 +199,9 @@ package struct PeripheralLift {
             comments.append("link \(place + 1): \(link.text(since: start))")
         }
         if device.connectionCount > 200 { comments.append("and \(device.connectionCount - 200) links more") }
-        // What the device's own end or the air did can be armed; what the captured side did is the app's.
+        // What the device's own end or the air did can be armed; what the other end did is the app's.
         for (place, link) in device.connections.enumerated() where peripheral.faults.count < 32 {
-            guard let reason = link.reason, !link.isEndedHere, (1...1_000_000).contains(link.notifications) else {
+            guard let reason = link.reason, !link.isEndedByOther, (1...1_000_000).contains(link.notifications) else {
                 continue
             }
             let name = "link-\(place + 1)-\(LinkReason.word(reason))"
