@@ -304,6 +304,18 @@ struct ImportTests {
         #expect(compared.output.hasPrefix("equal verdicts"))
     }
 
+    @Test("What keeps a connection open is counted beside its messages")
+    func keepAlives() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let imported = try program.run("import", Self.capture("sip-keep-alives.pcap"))
+        #expect(imported.code == 0)
+        #expect(imported.output.contains(": 4 messages, 6 keep-alives\n"))
+        let json = try program.run("import", Self.capture("sip-keep-alives.pcap"), "--json")
+        let page = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+        #expect((page["calls"] as? [[String: Any]])?.first?["keep_alives"] as? Int == 6)
+    }
+
     @Test("The server of calls is whom the address names, and nobody else's is found")
     func callAddress() throws {
         let program = try Program()
