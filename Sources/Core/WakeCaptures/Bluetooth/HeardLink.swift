@@ -52,7 +52,9 @@ final class HeardLink {
         }
 
         private func isBody(_ packet: Span<UInt8>) -> Bool {
-            packet.count == body.count && body.indices.allSatisfy { packet[$0] == body[$0] }
+            guard packet.count == body.count else { return false }
+            for index in body.indices where packet[index] != body[index] { return false }
+            return true
         }
     }
 

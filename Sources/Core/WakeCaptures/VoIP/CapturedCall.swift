@@ -99,11 +99,10 @@ package final class CapturedCall {
     ///   - time: when its last bytes came.
     ///   - offset: where their packet stands.
     func next(_ side: Side, at time: Int64, _ offset: Int) -> SIPMessage.Found {
-        let empty = streams[side.rawValue].prefix { $0 == 0x0d || $0 == 0x0a }
-        let lines = empty.count { $0 == 0x0a }
-        let isBeforeMessage = empty.count < streams[side.rawValue].count
+        let (empty, lines) = Self.emptyLines(streams[side.rawValue])
+        let isBeforeMessage = empty < streams[side.rawValue].count
         if lines > 0 { keepOpen(side, lines, isBeforeMessage: isBeforeMessage, at: time, offset) }
-        streams[side.rawValue].removeFirst(empty.count)
+        streams[side.rawValue].removeFirst(empty)
         let found = SIPMessage.first(of: streams[side.rawValue], isDatagram: false)
         switch found {
         case .message(_, let length): streams[side.rawValue].removeFirst(length)
@@ -113,6 +112,12 @@ package final class CapturedCall {
             streams[side.rawValue] = Self.afterNonsense(streams[side.rawValue])
         }
         return found
+    }
+
+    /// How many bytes at the beginning are empty lines, and how many lines.
+    private static func emptyLines(_ bytes: [UInt8]) -> (bytes: Int, lines: Int) {
+        let empty = bytes.prefix { $0 == 0x0d || $0 == 0x0a }
+        return (empty.count, empty.count { $0 == 0x0a })
     }
 
     /// From the first line behind the first that may begin a message.
