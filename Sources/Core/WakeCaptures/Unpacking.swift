@@ -34,7 +34,7 @@ import CZlib
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
         // 15 bits of window, and 16 more for the form of gzip.
-        let size = Int32(MemoryLayout<z_stream>.size)
+        let size = unsafe Int32(MemoryLayout<z_stream>.size)
         guard unsafe inflateInit2_(stream, 15 + 16, ZLIB_VERSION, size) == Z_OK else { throw .memory }
     }
 
