@@ -11,8 +11,14 @@ import WakeSystem
 struct SimulatedVoIPTests {
     private let app = AppID(0)
 
-    private func serving(_ plan: String, _ listener: Listener, listens: Bool = true) throws -> SimulatedVoIP {
-        let server = try CallServer.parse(Array(("device: call-server\nmessages: lines\n" + plan).utf8), file: "s.yaml")
+    private func serving(
+        _ plan: String,
+        _ listener: Listener,
+        messages: String = "lines",
+        listens: Bool = true
+    ) throws -> SimulatedVoIP {
+        let text = "device: call-server\nmessages: \(messages)\n" + plan
+        let server = try CallServer.parse(Array(text.utf8), file: "s.yaml")
         let port = SimulatedVoIP(
             servers: [("sip", server)],
             names: listener.names,
@@ -76,6 +82,48 @@ struct SimulatedVoIPTests {
         #expect(listener.events.isEmpty)
         port.timeReached(second(5))
         #expect(connection.read() == "LATER\r\n")
+    }
+
+    @Test("A server of SIP answers each ping with an empty line, whatever its plan waits for")
+    func pings() throws {
+        let listener = try Listener()
+        let port = try serving("plan: [{await: INVITE}, {pause: 1h}]\n", listener, messages: "sip")
+        let connection = try connect(port)
+        _ = port.adopt(connection.duplicate, 1, of: app, peer: listener.names.intern("sip"))
+        connection.answer("\r\n\r\n")
+        port.look(at: .zero)
+        #expect(connection.read() == "\r\n")
+        connection.answer("\r\n\r\n\r\n\r\nINVITE sip:a SIP/2.0\r\n\r\n\r\n\r\n")
+        port.look(at: .zero)
+        #expect(connection.read() == "\r\n\r\n\r\n")
+        // A suspended app hears of the answer as of anything that is said.
+        connection.answer("\r\n\r\n")
+        port.perform(.watch(app), at: .zero)
+        port.look(at: .zero)
+        #expect(listener.kinds == [.voipData])
+        #expect(listener.payloads == [.value(Array("\r\n".utf8))])
+    }
+
+    @Test("A server whose messages are lines answers no empty ones")
+    func emptyLines() throws {
+        let listener = try Listener()
+        let port = try serving("answers: [{to: PING, send: \"PONG\\n\"}]\n", listener)
+        let connection = try connect(port)
+        connection.answer("\r\n\r\nPING\r\n")
+        port.look(at: .zero)
+        #expect(connection.read() == "PONG\r\n")
+    }
+
+    @Test("A server that has ended its side answers nothing, and its connection counts as no reset")
+    func afterHalfClose() throws {
+        let ends = Connection()
+        let server = try CallServer.parse(Array("device: call-server\nplan: []\n".utf8), file: "s.yaml")
+        let connection = CallConnection(1, server: 0, server, descriptor: dup(ends.peer), seed: 1)
+        _ = connection.carryOut(.halfClose, at: .zero)
+        ends.answer("\r\n\r\n")
+        #expect(connection.read(at: .zero))
+        _ = connection.answer(at: .zero)
+        #expect(!connection.isReset)
     }
 
     @Test("VOIP-7: faults and verbs end connections in their ways")

@@ -49,6 +49,8 @@ final class CallConnection {
     private var held: [CallServer.Step] = []
     /// Since when something has waited for the network; nil while nothing does.
     private var waitsSince: Instant?
+    /// Its side is ended: it writes no more.
+    private var saysNothing = false
     /// What the network carries of the app's, as one of 100 Mbit/s does.
     private var pace = LinkPace(rate: 12_500_000, burst: 1_048_576)
 
@@ -188,6 +190,7 @@ final class CallConnection {
             return .nothing
         case .garbage(let count): return send(random.next(count))
         case .halfClose:
+            saysNothing = true
             if descriptor >= 0 { _ = shutdown(descriptor, Int32(SHUT_WR)) }
             return .ended(failed: false)
         case .close:
@@ -226,6 +229,10 @@ final class CallConnection {
         if scripted != nil {
             defer { toPour = 0 }
             return toPour > 0
+        }
+        if saysNothing {
+            outgoing = []
+            toPour = 0
         }
         var wrote = false
         while true {
@@ -291,7 +298,12 @@ final class CallConnection {
     /// Answers the messages that have come whole, and goes on with the plan.
     func answer(at now: Instant) -> Outcome {
         var outcome = advance(at: now)
-        while !isOver, !isCut, let message = messages.next() {
+        while !isOver, !isCut {
+            let pings = messages.takePings()
+            if pings > 0, case .said = send(Array(repeatElement(CallMessages.pong, count: pings).joined())) {
+                outcome = .said
+            }
+            guard let message = messages.next() else { break }
             var next = Outcome.nothing
             if due == nil, step < plan.count, case .await(let prefix) = plan[step], message.begins(with: prefix) {
                 latest = message

@@ -3,7 +3,7 @@ import WakeModel
 /// Background activity sessions: they keep an app with When In Use in use while it is in the background (SESS-3).
 extension Router {
     /// The most sessions that a process holds.
-    static let locationSessionsLimit = 64
+    static let activitySessionsLimit = 64
 
     mutating func beginSession(_ number: ManagerNumber, of app: AppID) {
         let sessions = areas.location.apps[app].sessions
@@ -11,7 +11,7 @@ extension Router {
             act(.refused(app, number == 0 ? .unknownManager : .duplicateManager))
             return
         }
-        guard sessions.count < Self.locationSessionsLimit else {
+        guard sessions.count < Self.activitySessionsLimit else {
             act(.refused(app, .tooMany))
             return
         }

@@ -5,7 +5,7 @@ extension LocationArea {
     var isConsistent: Bool {
         apps.allSatisfy { app in
             app.managers.count <= Router.locationManagersLimit && app.regions.count <= Int(UInt16.max)
-                && app.sessions.count <= Router.locationSessionsLimit
+                && app.sessions.count <= Router.activitySessionsLimit
         }
     }
 
