@@ -69,13 +69,20 @@ struct NMEALogTests {
         #expect(counts == NMEAReader.Counts(sentences: 3))
     }
 
-    @Test("GLL with a time without its fraction is of the moment that has one, and one without a time ends none")
+    @Test("GLL with another fraction of its time is of the moment of the others, and one without a time ends none")
     func loosely() throws {
-        let gga = fix("101500.487")
-        let rmc = dated("101500.487", "281126")
-        var (moments, counts) = whole(gga + sentence("GPGLL,4807.000,N,01131.000,E,101500,A") + rmc)
-        #expect(moments.count == 1)
-        (moments, counts) = whole(gga + sentence("GPGLL,4807.000,N,01131.000,E") + rmc)
+        let gga = fix("101500.480")
+        let rmc = dated("101500.480", "281126")
+        for time in ["101500", "101500.477", "101500.485"] {
+            let gll = sentence("GPGLL,4807.000,N,01131.000,E,\(time),A")
+            for order in [gga + gll + rmc, gll + gga + rmc, gga + rmc + gll] {
+                #expect(whole(order).moments.map(\.timestamp) == [start + 0.48], "\(time)")
+            }
+        }
+        // With a fraction of its own it is of another moment.
+        let apart = sentence("GPGLL,4807.000,N,01131.000,E,101500.00,A") + fix("101500.20")
+        #expect(whole(apart).moments.map(\.timeOfDay) == [36_900_000, 36_900_200])
+        let (moments, counts) = whole(gga + sentence("GPGLL,4807.000,N,01131.000,E") + rmc)
         #expect(moments.count == 1)
         #expect(moments.first?.point?.course == 84.4)
         #expect(counts == NMEAReader.Counts(sentences: 2, leftAside: 1))

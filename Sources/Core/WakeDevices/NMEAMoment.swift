@@ -19,7 +19,7 @@ extension NMEAReader {
         /// The most sentences said again that are kept apart.
         private static let mostRepeats = 32
 
-        let timeOfDay: Int
+        private(set) var timeOfDay: Int
         /// The day that a sentence with a fix has said, since 1970.
         private(set) var day: Int?
         /// By kind.
@@ -30,6 +30,16 @@ extension NMEAReader {
         init(timeOfDay: Int, _ begun: [NMEASentence] = []) {
             self.timeOfDay = timeOfDay
             for sentence in begun { add(sentence) }
+        }
+
+        /// Whether a sentence of a time of day is of this moment, whose time is another's than that of GLL where it has one.
+        mutating func takes(_ sentence: NMEASentence, at time: Int) -> Bool {
+            if NMEAReader.isOf(timeOfDay, sentence, time) { return true }
+            guard let first = sentences["GLL"], ["RMC", "GGA", "GNS"].allSatisfy({ sentences[$0] == nil }),
+                NMEAReader.isOf(time, first, timeOfDay)
+            else { return false }
+            timeOfDay = time
+            return true
         }
 
         mutating func add(_ sentence: NMEASentence) {
@@ -81,6 +91,15 @@ extension NMEAReader {
     }
 
     // MARK: What sentences say
+
+    /// Whether a sentence with a time is of the moment of a time of day. Beside other sentences GLL may have its time without
+    /// the fraction, or with a digit more.
+    static func isOf(_ timeOfDay: Int, _ sentence: NMEASentence, _ time: Int) -> Bool {
+        if timeOfDay == time { return true }
+        guard sentence.kind == "GLL" else { return false }
+        return abs(timeOfDay - time) <= 5
+            || sentence.text(4)?.utf8.count == 6 && timeOfDay - timeOfDay % 1000 == time
+    }
 
     /// Where the time of a sentence stands.
     static func timeField(_ kind: Substring) -> Int { kind == "GLL" ? 4 : 0 }

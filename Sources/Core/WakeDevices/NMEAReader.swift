@@ -202,8 +202,8 @@ package struct NMEAReader: Sendable {
         guard let time = sentence.timeOfDay(field), Self.isPlausible(sentence) else { return counts.damaged += 1 }
         understood(sentence)
         let day = Self.day(of: sentence)
-        guard let current = gathered, isOf(current.timeOfDay, sentence, time) else {
-            if let finished, isOf(finished.timeOfDay, sentence, time),
+        guard gathered?.takes(sentence, at: time) == true else {
+            if let finished, Self.isOf(finished.timeOfDay, sentence, time),
                 day == nil || finished.day == nil || day == finished.day
             {
                 return
@@ -212,17 +212,12 @@ package struct NMEAReader: Sendable {
             gathered = Gathering(timeOfDay: time, [sentence])
             return
         }
-        if let day, let known = current.day, day != known {
+        if let day, let known = gathered?.day, day != known {
             let begun = gathered?.endDay() ?? []
             end(ended)
             gathered = Gathering(timeOfDay: time, begun)
         }
         gathered?.add(sentence)
-    }
-
-    /// Whether a sentence is of the moment of a time of day; GLL may have its time without the fraction.
-    private func isOf(_ timeOfDay: Int, _ sentence: NMEASentence, _ time: Int) -> Bool {
-        timeOfDay == time || sentence.kind == "GLL" && timeOfDay - timeOfDay % 1000 == time
     }
 
     /// A sentence of a receiver that has just started, or has lost its clock: what it said before is over.
