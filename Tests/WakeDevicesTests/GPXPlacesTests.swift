@@ -6,14 +6,16 @@ import Testing
 private func read(_ text: String) -> GPXPlaces { GPXPlaces(Array(text.utf8)) }
 
 private func latitudes(_ read: GPXPlaces) -> [Double] {
-    read.places.compactMap { place in
-        if case .point(let point) = place { point.place.latitude } else { nil }
+    read.places.compactMap { place -> Double? in
+        guard case .point(let point) = place else { return nil }
+        return point.place.latitude
     }
 }
 
 private func reasons(_ read: GPXPlaces) -> [String] {
-    read.places.compactMap { place in
-        if case .leftOut(let why) = place { why } else { nil }
+    read.places.compactMap { place -> String? in
+        guard case .leftOut(let why) = place else { return nil }
+        return why
     }
 }
 

@@ -203,7 +203,7 @@ struct NMEALogTests {
             #expect(moments.map(\.timestamp) == noon)
             #expect(moments.map { $0.point?.altitude } == [0, 100, 200])
         }
-        let places = whole(before.joined()).moments.map { $0.point?.place.latitude }
+        let places = whole(before.joined()).moments.compactMap { $0.point?.place.latitude }
         #expect(places == [48, 48 + 1.0 / 60, 48 + 2.0 / 60])
     }
 
