@@ -56,6 +56,14 @@ struct GPXPlacesTests {
         #expect(places.places == [.point(first), .point(TrackPoint(next))])
     }
 
+    @Test("A time may have a blank for its T, and one that cannot be read leaves the place out")
+    func times() {
+        func place(_ time: String) -> String { "<trkpt lat='1' lon='2'><time>\(time)</time></trkpt>" }
+        let places = read("<gpx>\(place("2025-05-06 07:32:00Z"))\(place("yesterday"))</gpx>")
+        let point = TrackPoint(Coordinate(latitude: 1, longitude: 2), timestamp: 1_746_516_720)
+        #expect(places.places == [.point(point), .leftOut("places whose time cannot be read")])
+    }
+
     @Test("Numbers may have any length")
     func longNumbers() {
         let long = "10.0000000000000017763568394002504646778106689453125"

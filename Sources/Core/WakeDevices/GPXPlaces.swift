@@ -111,7 +111,8 @@ private final class GPXPlaceReading: NSObject, XMLParserDelegate {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         if name == "ele", let altitude = GPXFile.number(text), abs(altitude) < 100_000 { point.altitude = altitude }
         if name == "time", !text.isEmpty {
-            guard let timestamp = UTCTime.seconds(dateTime: text) else {
+            // Some write a blank for the T.
+            guard let timestamp = UTCTime.seconds(dateTime: text.replacing(" ", with: "T")) else {
                 return .leftOut("places whose time cannot be read")
             }
             point.timestamp = timestamp
