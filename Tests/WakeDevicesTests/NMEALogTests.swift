@@ -203,8 +203,8 @@ struct NMEALogTests {
             #expect(moments.map(\.timestamp) == noon)
             #expect(moments.map { $0.point?.altitude } == [0, 100, 200])
         }
-        let places = whole(before.joined()).moments.compactMap { $0.point?.place.latitude }
-        #expect(places == [48, 48 + 1.0 / 60, 48 + 2.0 / 60])
+        let minutes = whole(before.joined()).moments.compactMap { $0.point?.place.latitude }.map { ($0 - 48) * 60 }
+        #expect(minutes.map { $0.rounded() } == [0, 1, 2])
     }
 
     @Test("Neither the date nor the time of a receiver before its first fix is believed")
