@@ -183,6 +183,25 @@ struct ImportTests {
         #expect(refused.code == 2)
     }
 
+    @Test("What is assumed of places is said, and stands in the device file")
+    func assumedPlaces() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let sentences = ["00", "01"].map { "$GNGNS,1015\($0).00,1030.00000,N,02015.00000,E,AAN,12,0.9,100.0,10.0,,\n" }
+        try program.write("walk.log", #"{"class":"WATCH","enable":true,"nmea":true}"# + "\n" + sentences.joined())
+        let imported = try program.run("import", "walk.log", "-o", "walk.yaml")
+        #expect(imported.code == 0, "\(imported.errors)")
+        let notes = [
+            "2 sentences without a checksum are taken as they are", "no sentence says the date: 2000-01-01 is assumed",
+        ]
+        #expect(imported.output.contains("NMEA 0183, 2 places"))
+        #expect(imported.output.contains(notes.map { "note: \($0)\n" }.joined()))
+        #expect(try program.read("walk.yaml").contains(notes.map { "# \($0)\n" }.joined()))
+        let page = try program.run("import", "walk.log", "--json")
+        let object = try JSONSerialization.jsonObject(with: Data(page.output.utf8)) as? [String: Any]
+        #expect(object?["notes"] as? [String] == notes)
+    }
+
     // MARK: umockdev
 
     private static let umockdev = "/usr/bin/umockdev-record"

@@ -12,12 +12,12 @@ final class LocationArea: Area {
     static let options = [
         AreaOption(
             name: "--gpsd",
-            value: "PORT",
-            help: "the port of gpsd on this machine, for location=gpsd; default 2947",
-            expected: "a port, 1 to 65535",
+            value: "HOST[:PORT]|:PORT",
+            help: "where gpsd listens, for location=gpsd; default localhost:2947",
+            expected: "HOST[:PORT] or :PORT, such as localhost:2947",
             take: { options, text in
-                guard let port = UInt16(text), port > 0 else { return false }
-                options.gpsdPort = port
+                guard let place = RunOptions.gpsd(text) else { return false }
+                (options.gpsdHost, options.gpsdPort) = place
                 return true
             }
         ),
@@ -37,6 +37,7 @@ final class LocationArea: Area {
 
     private let port: any LocationPort
     private let simulated: SimulatedLocation?
+    private let gpsd: GPSDLocation?
     private let notes: StepNotes
 
     var sources: [any SourcePort] { [port] }
@@ -45,17 +46,26 @@ final class LocationArea: Area {
         notes = setup.notes
         switch setup.backends[Self.source] {
         case "gpsd":
-            port = try GPSDLocation(names: setup.names, loop: setup.loop, port: setup.options.gpsdPort)
-            simulated = nil
+            let gpsd = try GPSDLocation(
+                names: setup.names,
+                loop: setup.loop,
+                host: setup.options.gpsdHost,
+                port: setup.options.gpsdPort
+            )
+            (port, self.gpsd, simulated) = (gpsd, gpsd, nil)
         case "nmea":
             let receiver = setup.options.receiver.map { NMEAReceiver.path($0) } ?? .any
             port = try NMEALocation(receiver, names: setup.names, loop: setup.loop)
-            simulated = nil
+            (gpsd, simulated) = (nil, nil)
         default:
             let tracks = setup.scenario.devices.compactMap { device in device.track.map { (device.name, $0) } }
             let simulated = SimulatedLocation(tracks: tracks, names: setup.names, seed: setup.seed)
-            (port, self.simulated) = (simulated, simulated)
+            (port, gpsd, self.simulated) = (simulated, nil, simulated)
         }
+    }
+
+    func connect(to run: Run) {
+        gpsd?.note = { [unowned run] in run.recorder.note($0, at: run.present) }
     }
 
     func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {
@@ -146,6 +156,22 @@ final class LocationArea: Area {
 
     private func positions(_ step: String) throws(SourceFailure) -> SimulatedLocation {
         try need(simulated, for: step, "the receiver")
+    }
+}
+
+extension RunOptions {
+    /// Where a gpsd listens, of `HOST`, `HOST:PORT`, `:PORT` or a port alone, with an address of IPv6 in brackets; nil for
+    /// anything else.
+    package static func gpsd(_ text: String) -> (host: String, port: UInt16)? {
+        if !text.isEmpty, text.allSatisfy(\.isNumber) { return gpsd(":\(text)") }
+        let isBracketed = text.hasPrefix("[")
+        let end = isBracketed ? text.firstIndex(of: "]") : text.firstIndex(of: ":") ?? text.endIndex
+        guard let end else { return nil }
+        let host = isBracketed ? text[..<end].dropFirst() : text[..<end]
+        let rest = isBracketed ? text[end...].dropFirst() : text[end...]
+        guard rest.isEmpty ? !host.isEmpty : rest.first == ":" && (!host.isEmpty || !isBracketed) else { return nil }
+        guard let port = rest.isEmpty ? GPSDLocation.usualPort : UInt16(rest.dropFirst()), port > 0 else { return nil }
+        return (host.isEmpty ? GPSDLocation.usualHost : String(host), port)
     }
 }
 
