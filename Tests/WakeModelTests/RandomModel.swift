@@ -417,6 +417,7 @@ extension SeededGenerator {
         snapshot.budgetLimit = span()
         snapshot.budgetUsed = span()
         snapshot.locationAuthorization = any()
+        snapshot.keptInUse = flag()
         snapshot.beganInForeground = flag()
         snapshot.voipWakes = number()
         snapshot.voipWakeLimitLifted = flag()

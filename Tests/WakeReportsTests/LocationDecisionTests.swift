@@ -188,6 +188,20 @@ struct LocationDecisionTests {
         )
     }
 
+    @Test("SESS-3: under When In Use a check says that a session keeps the app in use")
+    func session() throws {
+        var walk = Walk(fixture.names, modes: [.location], always: false)
+        walk.ask(.beginSession)
+        walk.update(filter: 0)
+        walk.suspend()
+        walk.go(to: 9_000)
+        #expect(
+            try check(walk, .positionFixed, "the user allows the app to know the position now")
+                == #""result":"pass","observed":"when-in-use","in_use":false,"background_session":true,"#
+                + #""began_in_foreground":true}"#
+        )
+    }
+
     @Test("LOC-5: what the user has denied is said to be, and what allows it")
     func denied() throws {
         var walk = Walk(fixture.names)

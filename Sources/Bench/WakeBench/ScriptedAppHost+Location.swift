@@ -7,6 +7,7 @@ extension LocationArea {
     static func launched(_ app: AppID, in host: ScriptedAppHost) {
         guard let use = host.apps[app]!.script.location else { return }
         host.ask(.create, from: app)
+        if use.holdsSession { host.ask(.beginSession, from: app) }
         if use.allowsBackground { host.ask(.allowBackground, from: app) }
         switch use.authorization {
         case .always, .provisionalAlways: host.ask(.requestAuthorization(always: true), from: app)

@@ -40,6 +40,8 @@ extension WireTranslation {
         case .requestAuthorization(let always): .requestAuthorization(always: always)
         case .range(let region): beacons(region).map { .range($0) }
         case .stopRanging(let region): .stopRanging(identifier: known(region))
+        case .beginSession: .beginSession
+        case .endSession: .endSession
         case .deferUpdates, .disallowDeferred: nil
         }
     }

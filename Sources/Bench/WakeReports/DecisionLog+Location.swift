@@ -9,6 +9,7 @@ extension Observer {
             guard snapshot.locationAuthorization == .whenInUse else { return }
             line.append(",\"in_use\":")
             line.append(snapshot.state == .active || snapshot.state == .inactive)
+            if snapshot.keptInUse { line.append(",\"background_session\":true") }
             guard snapshot.via == .standardUpdates else { return }
             line.append(",\"began_in_foreground\":")
             line.append(snapshot.beganInForeground)

@@ -132,6 +132,8 @@ package struct AppSnapshot: Hashable, Codable, Sendable {
     /// The user lets the app use Bluetooth (BTP-5).
     package var bluetoothAllowed: Bool = true
     package var locationAuthorization: LocationAuthorization = .notDetermined
+    /// A background activity session that began in the foreground keeps the app in use (SESS-3).
+    package var keptInUse: Bool = false
     /// Of standard updates: they began in the foreground (LOC-5).
     package var beganInForeground: Bool = false
     /// How the app is interested.

@@ -19,6 +19,7 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case launch6
     case launch7
     case launch8
+    case scn1
     case task1
     case task2
     case task3
@@ -40,6 +41,7 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case loc8
     case loc9
     case loc10
+    case sess3
     case reg1
     case reg2
     case reg3
@@ -51,6 +53,7 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case bcn2
     case bcn3
     case bcn4
+    case mon3
     case aud1
     case aud2
     case aud3

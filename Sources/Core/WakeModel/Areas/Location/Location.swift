@@ -203,6 +203,9 @@ package enum LocationRequest: Hashable, Codable, Sendable {
     case requestAuthorization(always: Bool)
     case range(BeaconRegion)
     case stopRanging(identifier: NameID)
+    /// A CLBackgroundActivitySession is made; the manager's number is the session's (SESS-3).
+    case beginSession
+    case endSession
 }
 
 /// Where the phone is, as a source reports it.

@@ -35,6 +35,8 @@ package struct LocationFigures: Hashable, Codable, Sendable {
     package var beaconRegions: Bool
     /// Whether there are visits.
     package var visits: Bool
+    /// Whether a CLBackgroundActivitySession makes When In Use enough in the background (SESS-3).
+    package var backgroundSessions: Bool
 
     init(ios version: Int) {
         liftsForceQuit = version >= 8 && version < 26
@@ -43,6 +45,7 @@ package struct LocationFigures: Hashable, Codable, Sendable {
         backgroundFlag = version >= 12
         beaconRegions = version >= 8
         visits = version >= 8
+        backgroundSessions = version >= 17
     }
 
     static let launches: [ProfileSetting] = [
@@ -95,6 +98,12 @@ package struct LocationFigures: Hashable, Codable, Sendable {
             \.areas.location.provisionalAlways,
             .loc10,
             "asking for Always gives provisional Always first"
+        ),
+        .init(
+            "backgroundSessions",
+            \.areas.location.backgroundSessions,
+            .sess3,
+            "a background activity session makes When In Use enough"
         ),
         .init("locationWindow", \.areas.location.window, .loc8, "window of a location wake"),
         .init("visits", \.areas.location.visits, .mode2, "there are visits"),

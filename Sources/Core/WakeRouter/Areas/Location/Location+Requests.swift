@@ -12,16 +12,18 @@ extension Router {
             createLocationManager(number, for: app)
             return
         }
+        let held = updatesHold(app)
+        defer { followUpdates(of: app, held: held) }
+        if request == .beginSession { return beginSession(number, of: app) }
+        if request == .endSession { return endSession(number, of: app) }
         guard let slot = areas.location.apps[app].slot(of: number) else {
             act(.refused(app, .unknownManager))
             return
         }
         let asker = Asker(app: app, slot: slot, number: number)
         if !profile.areas.location.levels, request.needsPosition { authorize(app, always: true) }
-        let held = updatesHold(app)
-        defer { followUpdates(of: app, held: held) }
         switch request {
-        case .create: break
+        case .create, .beginSession, .endSession: break
         case .release: releaseLocationManager(asker)
         case .startUpdating(let filter, let allowsBackground, let pauses):
             startUpdates(asker, filter, allowsBackground: allowsBackground, pauses: pauses)
@@ -78,6 +80,7 @@ extension Router {
 
     /// The process is gone: its managers go, but for what explains why nothing comes any more (LOC-3).
     mutating func detachLocation(of app: AppID) {
+        endSessions(of: app)
         defer { if areas.location.apps[app].regions.contains(where: { $0 != nil }) { act(.did(app, .keptRegions)) } }
         guard !areas.location.apps[app].managers.isEmpty else { return }
         for place in areas.location.apps[app].managers.indices {
@@ -290,8 +293,7 @@ extension LocationRequest {
         switch self {
         case .startUpdating, .startSignificant, .startVisits, .monitor, .monitorBeacons, .requestLocation, .range: true
         case .create, .release, .stopUpdating, .allowBackground, .stopSignificant, .stopVisits, .stopMonitoring,
-            .requestState,
-            .requestAuthorization, .stopRanging:
+            .requestState, .requestAuthorization, .stopRanging, .beginSession, .endSession:
             false
         }
     }

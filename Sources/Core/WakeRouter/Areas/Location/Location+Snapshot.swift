@@ -3,7 +3,10 @@ import WakeModel
 /// What a snapshot leaves out: the lists and the index.
 extension LocationArea {
     var isConsistent: Bool {
-        apps.allSatisfy { $0.managers.count <= Router.locationManagersLimit && $0.regions.count <= Int(UInt16.max) }
+        apps.allSatisfy { app in
+            app.managers.count <= Router.locationManagersLimit && app.regions.count <= Int(UInt16.max)
+                && app.sessions.count <= Router.activitySessionsLimit
+        }
     }
 
     mutating func restore() {

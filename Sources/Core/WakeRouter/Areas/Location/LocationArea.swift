@@ -43,11 +43,11 @@ extension LocationArea: Area {
     static func registrations(of app: AppID, _ router: Router) -> [KeptRegistration] {
         let record = router.areas.location.apps[app]
         let authorization = router.apps[app].snapshot.locationAuthorization
-        let hasLevels = router.constants.profile.areas.location.levels
+        let isInUseLess = router.constants.profile.areas.location.levels && !router.apps[app].snapshot.keptInUse
         func lack(of via: Registration) -> Reason? {
             switch authorization {
             case .notDetermined, .restricted, .denied: .notAuthorized
-            case .whenInUse: hasLevels && via != .standardUpdates ? .notAuthorized : nil
+            case .whenInUse: isInUseLess && via != .standardUpdates ? .notAuthorized : nil
             case .always, .provisionalAlways: nil
             }
         }

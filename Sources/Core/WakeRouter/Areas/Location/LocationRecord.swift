@@ -41,6 +41,12 @@ struct LocationRecord: Equatable, Codable {
         var paused = false
     }
 
+    /// A background activity session of the process (SESS-3).
+    struct Session: Equatable, Codable {
+        var number: ManagerNumber
+        var beganInForeground: Bool
+    }
+
     /// The significant-change service (LOC-1).
     struct Significant: Equatable, Codable {
         var since: Instant
@@ -112,6 +118,8 @@ struct LocationRecord: Equatable, Codable {
 
     /// In order of creation; a slot is used again.
     var managers: [Manager] = []
+    /// In order of beginning.
+    var sessions: [Session] = []
     /// A slot of a removed region is nil and used again.
     var regions: [Region?] = []
     /// What the process ranges, in order of beginning (BCN-4).

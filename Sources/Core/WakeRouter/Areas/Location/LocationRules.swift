@@ -133,7 +133,7 @@ enum LocationRules {
         }
     }
 
-    /// Whether the user lets the app know the position in its state (LOC-5).
+    /// Whether the user lets the app know the position in its state (LOC-5, SESS-3).
     static func isAuthorized(
         _ question: LocationQuestion,
         _ app: AppSnapshot,
@@ -147,6 +147,7 @@ enum LocationRules {
             switch question.state {
             case .active, .inactive: return true
             case .background, .suspended:
+                if app.keptInUse { return true }
                 return question.via == .standardUpdates && question.beganInForeground && question.goesOnInBackground
                     && app.modes.contains(.location)
             case .notRunning: return false
