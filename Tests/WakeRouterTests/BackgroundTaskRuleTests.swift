@@ -45,7 +45,7 @@ struct BackgroundTaskRuleTests {
             phone.hear(.phone(.chargerConnected))
             phone.wait(.seconds(7_200))
             #expect(phone.verdicts.contains(.relaunch) == (profile == .ios17))
-            #expect(phone.decisions.last?.snapshot.forceQuitLifted == (profile == .ios17))
+            #expect(phone.decisions.contains(where: \.snapshot.forceQuitLifted) == (profile == .ios17))
         }
     }
 

@@ -522,6 +522,7 @@ struct PushRuleTests {
             phone.callIn(app)
             phone.request(app, .push(.reportCall))
             phone.request(app, .push(.callHandled(1)))
+            phone.report(app, .suspended)
         default:
             phone.user(.launch, app)
             phone.request(app, .push(.callBegan))
@@ -543,8 +544,12 @@ struct PushRuleTests {
         phone.callIn(app)
         phone.request(app, .push(.reportCall))
         phone.request(app, .push(.callHandled(1)))
-        if isAnotherProcess { phone.purge(app) } else { phone.request(app, .push(.callEnded)) }
-        phone.request(app, .push(.callEnded))
+        if !isAnotherProcess {
+            phone.request(app, .push(.callEnded))
+            phone.request(app, .push(.callEnded))
+        }
+        phone.report(app, .suspended)
+        if isAnotherProcess { phone.purge(app) }
         phone.forget()
         phone.callIn(app, number: 2)
         phone.report(app, .launched)

@@ -204,7 +204,7 @@ struct RelaunchMatrixTests {
             phone.turn(.airplaneModeOnKeepingBluetooth)
             phone.forget()
             phone.happen(.peripheralConnected)
-            #expect(phone.verdicts == (isOn && !isSetUp ? [] : [.relaunch]), "\(isOn) \(isSetUp)")
+            #expect(phone.reasons == [isOn && !isSetUp ? .noRegistration : .relaunched], "\(isOn) \(isSetUp)")
         }
     }
 

@@ -73,10 +73,7 @@ struct Observer: Sendable {
             write: { $0.writeForceQuit($1.snapshot, into: &$2) }
         ),
         "first-unlock": Observer(
-            lifted: { snapshot in
-                guard snapshot.firstUnlockLifted else { return nil }
-                return (snapshot.via == .pushKit ? RuleID.push12 : .voip4).text
-            },
+            lifted: { $0.firstUnlockLifted ? $0.via.ruleBeforeFirstUnlock.text : nil },
             isShownLifted: true,
             write: { $0.writeFirstUnlock($1.snapshot, into: &$2) }
         ),

@@ -77,7 +77,7 @@ extension ScriptedApp.PushUse {
         work = try fields["work"]?.duration() ?? work
         if let node = fields["reports-calls"] {
             if case .sequence = node.content {
-                let numbers = try node.list(expecting: "numbers of VoIP pushes", limit: 64)
+                let numbers = try node.list(expecting: "numbers of pushes", limit: 64)
                 reported = try numbers.map { (node) throws(FileError) in Int(try node.integer(in: 1...10_000)) }
             } else {
                 reportsCalls = try node.bool()

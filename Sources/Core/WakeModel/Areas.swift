@@ -138,6 +138,11 @@ public enum Registration: UInt8, Worded, Codable, Sendable {
     }
 }
 
+extension Registration {
+    /// The rule by which a switch lets an event launch its app before the first unlock.
+    package var ruleBeforeFirstUnlock: RuleID { self == .pushKit ? .push12 : .voip4 }
+}
+
 /// A background mode of Info.plist's UIBackgroundModes (MODE-1).
 package enum BackgroundMode: UInt8, Worded, Sendable {
     case audio

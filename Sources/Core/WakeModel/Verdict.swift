@@ -230,11 +230,11 @@ public enum Check: UInt8, CaseIterable, Sendable {
     case scanHasMode
     case scanNamesServices
     case notDuplicate
-    case readinessWakes
-    case channelWakes
     case restoreIdentifier
     case exitAllowsRelaunch
     case bluetoothOn
+    case readinessWakes
+    case channelWakes
     case requestOfCentral
     case peripheralPreserved
     case bluetoothAuthorized

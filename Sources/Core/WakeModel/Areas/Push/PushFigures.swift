@@ -109,6 +109,12 @@ package struct PushFigures: Hashable, Codable, Sendable {
         ),
         .init("push.limitWindow", \.areas.push.limitWindow, .push3, "how far back wakes by background pushes count"),
         .init(
+            "push.beforeFirstUnlock",
+            \.areas.push.beforeFirstUnlock,
+            .push12,
+            "VoIP pushes launch an app before the first unlock after boot"
+        ),
+        .init(
             "push.needsRefresh",
             \.areas.push.needsRefresh,
             .push1,
