@@ -409,6 +409,7 @@ struct Observer {
             || isSetUp && decision.snapshot.via.source == .bluetooth
             // PUSH-6.
             || decision.snapshot.via == .pushKit
+            || profile.areas.backgroundTask.outlivesForceQuit && decision.snapshot.via == .processingTask
         if profile.forceQuitBars, apps[Int(decision.app.number)].barred, !lifts {
             fail("LAUNCH-2: \(decision.id) relaunches a force-quit app")
         }
@@ -438,7 +439,7 @@ struct Observer {
         switch decision.verdict {
         case .resume, .relaunch:
             apps[index].windowBegan = isAnswered(decision) ? nil : now
-            apps[index].windowLength = isAnswered(decision) ? .zero : profile.areas.bluetooth.window
+            apps[index].windowLength = isAnswered(decision) ? .zero : window(of: decision)
             apps[index].backgroundSince = now
             countCall(decision, index)
         case .backgroundDeliver:
@@ -446,8 +447,14 @@ struct Observer {
             guard opensWindow(decision, of: apps[index]), !isAnswered(decision) else { break }
             if apps[index].windowBegan != nil, profile.wakeWindow == .first { break }
             apps[index].backgroundSince = now
+            let length = window(of: decision)
+            if let began = apps[index].windowBegan,
+                now.advanced(by: length) <= began.advanced(by: apps[index].windowLength)
+            {
+                break
+            }
             apps[index].windowBegan = now
-            apps[index].windowLength = profile.areas.bluetooth.window
+            apps[index].windowLength = length
         case .foregroundDeliver, .defer, .coalesce, .drop, .deny: break
         }
         if decision.verdict.delivers { notePush(decision, index) }
@@ -456,6 +463,10 @@ struct Observer {
             apps[index].transferredUntil = now.advanced(by: profile.areas.transfer.window)
             apps[index].owed.append((decision.subject, apps[index].transferredUntil))
         }
+    }
+
+    private func window(of decision: Decision) -> Instant.Span {
+        decision.snapshot.via.source == .transfer ? profile.areas.transfer.window : profile.areas.bluetooth.window
     }
 
     /// Whether a wake ends with a completion handler: then the time is that of what is owed (LIFE-11).

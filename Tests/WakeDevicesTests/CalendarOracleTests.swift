@@ -45,6 +45,8 @@ struct CalendarOracleTests {
                 matching: Self.components(match),
                 matchingPolicy: .nextTime
             )
+            // The phone knows the zone for twelve years.
+            if let theirs, theirs >= date(Self.start + 12 * 365 * 86_400) { return }
             #expect(found.map(date) == theirs, "\(name): \(match) after \(date(second))")
             guard let found, date(found) == theirs else { return }
             second = found

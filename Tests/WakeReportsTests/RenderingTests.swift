@@ -427,7 +427,7 @@ struct RuleCatalogueTests {
     @Test("An alias names a rule that is none itself")
     func aliases() {
         let aliases = RuleCatalogue.entries.compactMap(\.aliasOf)
-        #expect(aliases.count == 4)
+        #expect(aliases.count == 5)
         #expect(aliases.allSatisfy { RuleCatalogue.entry($0).aliasOf == nil })
     }
 

@@ -84,7 +84,7 @@ struct RunComparisonTests {
 
     @Test("Where the verdicts of one event differ, the check that decided is named with what both runs observed")
     func check() throws {
-        var phone = RoutedPhone(left.names, app: 0, bundle: "com.acme.heart", profile: .ios26)
+        var phone = RoutedPhone(left.names, app: 0, bundle: "com.acme.heart", profile: RoutedPhone.barring)
         phone.monitorHome(at: second(2), always: true)
         phone.suspend(at: second(9))
         var entry = phone.enterHome(at: second(20))

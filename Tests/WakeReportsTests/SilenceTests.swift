@@ -329,7 +329,7 @@ struct SilenceTests {
 
     @Test(
         "LAUNCH-2: of an app that was force-quit, what does not wake it lifts nothing",
-        arguments: [(.region, "ios26"), (.pendingConnect, "ios17"), (.remoteNotifications, "ios17")]
+        arguments: [(.pendingConnect, "ios17"), (.remoteNotifications, "ios17")]
             as [(Registration, String)]
     )
     func notLifted(via: Registration, profile: String) throws {

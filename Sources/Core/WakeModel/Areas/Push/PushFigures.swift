@@ -112,7 +112,7 @@ package struct PushFigures: Hashable, Codable, Sendable {
             "push.beforeFirstUnlock",
             \.areas.push.beforeFirstUnlock,
             .push12,
-            "VoIP pushes launch an app before the first unlock after boot"
+            "pushes of calls launch an app before the first unlock after boot"
         ),
         .init(
             "push.needsRefresh",
