@@ -61,8 +61,7 @@ struct NotificationTriggerTests {
         ] {
             let trigger = UNCalendarNotificationTrigger(dateMatching: components, repeats: false)
             let found = calendar.nextDate(after: start, matching: components, matchingPolicy: .nextTime)
-            #expect(found != nil)
-            #expect(found == trigger.date(after: start, in: zone), "\(components)")
+            #expect(found != nil && found == trigger.date(after: start, in: zone), "\(components)")
         }
     }
 

@@ -36,7 +36,8 @@ struct CalendarOracleTests {
     private func compare(_ match: DateMatch, after start: Int64, in name: String, count: Int) throws {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = try #require(TimeZone(identifier: name))
-        let zone = ZoneSetting.name(name).zone(around: Self.start)
+        let zone = ZoneSetting.name(name).zone(around: start)
+        let known = date(start + 11 * 31_536_000)
         var second = start
         for _ in 0..<count {
             let found = match.next(after: second, in: zone)
@@ -45,8 +46,8 @@ struct CalendarOracleTests {
                 matching: Self.components(match),
                 matchingPolicy: .nextTime
             )
-            // The phone knows the zone for twelve years.
-            if let theirs, theirs >= date(Self.start + 12 * 365 * 86_400) { return }
+            // Later than the zone is known they may be an hour apart.
+            if let theirs, theirs > known { return }
             #expect(found.map(date) == theirs, "\(name): \(match) after \(date(second))")
             guard let found, date(found) == theirs else { return }
             second = found
