@@ -138,7 +138,9 @@ struct RenderingTests {
         "JUnit names each expectation and what was seen instead, in wall time with virtual time beside it, and stays XML"
     )
     func junit() {
-        let output = { "<system-out>place: night.yaml:\($0)\nvirtual-time: T+01:00:00.000</system-out>" }
+        func output(_ line: String) -> String {
+            "<system-out>place: night.yaml:\(line)\nvirtual-time: T+01:00:00.000</system-out>"
+        }
         #expect(
             JUnitReport.text(results()) == """
                 <?xml version="1.0" encoding="UTF-8"?>
