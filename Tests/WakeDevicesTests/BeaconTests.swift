@@ -53,11 +53,11 @@ struct BeaconTests {
         #expect(timetable.metres(at: .seconds(80)) == 15)
     }
 
-    static let nearests: [(Int64, Double?, Int64?)] = [
+    static let approaches: [(Int64, Double?, Int64?)] = [
         (0, nil, 10_000), (10_000, 10, 30_000), (15_000, 10, 30_000), (30_000, 10, 60_000), (60_000, nil, nil),
     ]
 
-    @Test("The nearest that it comes in a pause or on a way is known, and when that is over", arguments: nearests)
+    @Test("The nearest that it comes in a pause or on a way is known, and when that is over", arguments: approaches)
     func nearest(milliseconds: Int64, metres: Double?, until: Int64?) throws {
         guard case .distance(let timetable) = try parse(shop).place else { throw Wrong() }
         let (nearest, end) = timetable.nearest(from: .milliseconds(milliseconds))
