@@ -85,6 +85,7 @@ struct RandomWorld {
         if seed % 5 == 2 { profile.areas.location.needsRefresh = true }
         if seed % 4 == 1 { profile.wakeWindow = .first }
         if seed % 4 == 2 { profile.areas.bluetooth.accessorySetupRelaunches = true }
+        if seed % 4 == 0 { profile.areas.bluetooth.channelDataWakes = false }
         if seed % 2 == 0 { profile.areas.audio.silenceLimit = .seconds(10) }
         if seed % 7 == 3 { profile.areas.voip.wakeLimit = nil }
         if seed % 4 == 3 { profile.areas.push.limitWindow = .seconds(60) }
