@@ -198,7 +198,7 @@ struct KeptAttributesTests {
         "BTC-14: what was found outlives the link without Service Changed, or with a bond, and where the switch is on",
         arguments: [
             (silent, true, 10), (telling, true, 26), (bonded, true, 10), (silent, false, 26), (bonded, false, 26),
-        ]
+        ] as [(String, Bool, AttributeHandle)]
     )
     func outlives(text: String, isOn: Bool, first: AttributeHandle) throws {
         let tag = try Tag(text, keepsAttributes: isOn)
@@ -275,6 +275,8 @@ struct KeptAttributesTests {
         #expect(try say([10, 0, 15, 0]))
         #expect(try say([15, 0, 10, 0]))
         #expect(tag.changes == [10...15, 1...AttributeHandle.max])
+        let told = tag.reports.filter { $0.event.kind == .servicesModified }.map(\.payload)
+        #expect(told == [.handles([10]), .handles([10, 16])])
     }
 
     @Test("BTC-6: a client has found what it was told over the link that is up, and what is void no more")

@@ -57,6 +57,7 @@ extension SimulatedBluetooth {
 
     private func indicateChange(of index: Int, in void: ClosedRange<AttributeHandle>, at now: Instant) {
         traceServiceChanged(void, of: index, at: now)
+        let known = peripherals[index].table.offered.map(\.handle).filter { void.contains($0) }
         peripherals[index].forgetTable()
         peripherals[index].found.remove(void)
         let changed = event(
@@ -65,7 +66,7 @@ extension SimulatedBluetooth {
             attribute: void.lowerBound,
             local: UInt32(void.upperBound)
         )
-        prepare(changed, .handles([void.lowerBound]), at: now)
+        prepare(changed, .handles(known.isEmpty ? [void.lowerBound] : known), at: now)
     }
 
     /// A scenario has the peripheral indicate Service Changed by itself: the first and the last handle that are void, lowest byte first,
