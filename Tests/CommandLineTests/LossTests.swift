@@ -91,6 +91,8 @@ struct LossTests {
             characteristics: [{uuid: 2A37, properties: [notify]}, {uuid: 2A3F, properties: [notify]}]
           - service: 180F
             characteristics: [{uuid: 2A19, properties: [notify]}]
+          - service: 1801
+            characteristics: [{uuid: 2A05, properties: [indicate]}]
         faults:
           - {name: gone, change-services: {remove: [180D]}}
 

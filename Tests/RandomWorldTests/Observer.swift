@@ -134,6 +134,8 @@ struct Observer {
         switch input {
         case .event(let event), .overflowed(let event):
             peripherals[Int(id.number)] = event.peripheral
+            // Of what the phone is not told there is nothing to decide (BTC-14).
+            if event.isUntoldChange { recordCounts[Int(id.number)] = 1 }
             if BackgroundTaskKind.allCases.contains(where: { $0.event == event.kind }) { tasks[id] = event.task }
         default: recordCounts[Int(id.number)] = 1
         }

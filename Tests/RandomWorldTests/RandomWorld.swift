@@ -648,7 +648,7 @@ struct RandomWorld {
                 .event(WakeEvent(kind: .connectionEvent, peripheral: anyPeripheral(), client: client)),
                 isEvent: true
             )
-        case .stopScan, .release: break
+        case .stopScan, .release, .forgetAttributes: break
         }
     }
 

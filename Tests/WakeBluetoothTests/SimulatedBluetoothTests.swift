@@ -89,6 +89,12 @@ private let plain = """
       - {name: cut, cut-values: 0}
     """
 
+/// The same, and the phone is told of changes.
+private let announcing = plain.replacing(
+    "\nfaults:",
+    with: "\n  - {service: 1801, characteristics: [{uuid: 2A05, properties: [indicate]}]}\nfaults:"
+)
+
 /// What the contract has happen to the belt, beside the faults of its file, which end it.
 private let beltFaults = """
 
@@ -562,7 +568,7 @@ struct SimulatedBluetoothTests {
     )
     func changeServices() throws {
         let air = try Air(
-            plain + """
+            announcing + """
 
                   - name: update
                     change-services:

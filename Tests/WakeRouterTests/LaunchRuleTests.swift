@@ -84,7 +84,7 @@ struct LaunchRuleTests {
             phone.forget()
             phone.hear(.phone(.reboot))
             phone.hear(.phone(.unlock))
-            #expect(phone.commands == [])
+            #expect(phone.commands == [.forgetAttributes])
         }
     }
 

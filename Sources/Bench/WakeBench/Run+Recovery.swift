@@ -164,7 +164,8 @@ struct ReplayedSteps {
         case .install: open.append((verb, origin, 1, now))
         case .setUp(let apps, let devices): open.append((verb, origin, apps.count * devices.count, now))
         case .phone, .clock: open.append((verb, origin, 1, now))
-        case .notify, .update, .order, .disconnect, .range, .arm, .cross, .position, .play, .visit, .attach, .send,
+        case .notify, .update, .order, .disconnect, .range, .arm, .forgetAttributes, .cross, .position, .play, .visit,
+            .attach, .send,
             .authorize, .note, .call, .microphone, .plug, .sound, .tap, .notifications, .process, .transfer, .push,
             .simulateTask, .expireTask, .submitTask, .registerTask:
             break

@@ -146,6 +146,7 @@ package final class Run {
             mayHaveBundles: scenario.hasBundles || live != nil,
             options: options,
             names: names,
+            profile: profile,
             seed: seed,
             realTime: realTime,
             isLive: live != nil,

@@ -165,6 +165,8 @@ package enum Verb: Hashable, Sendable {
     case disconnect(devices: [Int])
     case range(devices: [Int], inRange: Bool)
     case arm(devices: [Int], fault: String)
+    /// The phone forgets what it has found of the peripherals' attributes (BTC-14).
+    case forgetAttributes(devices: [Int])
     /// The phone crosses the boundary of every region of that name, wherever it is.
     case cross(region: String, inwards: Bool)
     /// The phone is at a place and stays there; the accuracy is in metres.

@@ -11,6 +11,7 @@ extension ScenarioReading {
             StepVerb("write", ScenarioReading.write, beside: ["characteristic", "value", "how"]),
             StepVerb("subscribe", ScenarioReading.subscribe, beside: ["characteristic", "indications"]),
             StepVerb("disconnect", ScenarioReading.disconnect),
+            StepVerb("forget-attributes", ScenarioReading.forgetAttributes),
         ]
     }
 
@@ -133,6 +134,10 @@ extension ScenarioReading {
             }
             return (position, try device.need(BluetoothCentral.self, for: step.value))
         }
+    }
+
+    private func forgetAttributes(_ step: StepEntry) throws(FileError) -> Verb {
+        .forgetAttributes(devices: try devices(step, of: BluetoothPeripheral.self).map(\.position))
     }
 
     private func disconnect(_ step: StepEntry) throws(FileError) -> Verb {

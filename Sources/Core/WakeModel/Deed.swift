@@ -70,6 +70,8 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case forgotConnections
     /// The link was lost, and the system connects again (BTC-11).
     case connectsAgain
+    /// A peripheral's attributes changed, and the phone, which was not told, keeps its old table (BTC-14).
+    case keptAttributes
     /// The app advertises without its name, and its services in the overflow area (BTP-2).
     case hidAdvertisement
     /// The app's services went off, and what it advertised (BTP-3).

@@ -123,6 +123,7 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case btc11
     case btc12
     case btc13
+    case btc14
     case btp1
     case btp2
     case btp3

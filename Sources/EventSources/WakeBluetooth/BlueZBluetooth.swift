@@ -186,6 +186,8 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
             scanChanged()
             for peripheral in inOrder where !kept.contains(peripheral.name) { letGo(client, of: peripheral) }
         case .power(let on): setPower(on, at: now)
+        // What it finds bluetoothd keeps, by rules of its own.
+        case .forgetAttributes: break
         }
     }
 
@@ -207,6 +209,11 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
             services: peripheral.services,
             characteristics: peripheral.characteristics
         )
+    }
+
+    package func knownPeripheral(_ name: NameID, of client: BluetoothClient) -> KnownPeripheral? {
+        guard let peripheral = peripherals[name], peripheral.wasSeen else { return nil }
+        return peripheral.found.known(named: peripheral.localName, by: client)
     }
 
     package func connectedPeripherals(services: [NameID]) -> [NameID] {

@@ -27,7 +27,7 @@ extension SimulatedBluetooth {
 
 extension SimulatedPeripheral: SnapshotPart {
     mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        try coder.code(&attributes)
+        try codeTables(with: &coder)
         try coder.code(&random)
         try coder.code(&link)
         try coder.code(&linkGeneration)

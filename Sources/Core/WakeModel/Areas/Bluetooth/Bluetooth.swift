@@ -39,6 +39,8 @@ package enum BluetoothCommand: Hashable, Sendable {
     case release(BluetoothClient, keeping: [NameID] = [])
     /// Turn the adapter on or off. It says when it is, as it does when somebody else turns it (BT-2).
     case power(Bool)
+    /// Forget what was found of every peripheral's attributes (BTC-14).
+    case forgetAttributes
 }
 
 /// A GATT operation on a connected peripheral, answered by one event addressed to the client.
@@ -304,6 +306,9 @@ extension WakeEvent {
     package var voidHandles: ClosedRange<AttributeHandle>? {
         attribute == 0 ? nil : attribute...max(attribute, AttributeHandle(clamping: local))
     }
+
+    /// Whether it is a change of attributes that nothing told the phone of: no app hears of it, and all go by the old table (BTC-14).
+    package var isUntoldChange: Bool { kind == .servicesModified && failed }
 }
 
 extension Action {

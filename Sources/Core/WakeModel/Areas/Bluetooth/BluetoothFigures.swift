@@ -19,6 +19,8 @@ package struct BluetoothFigures: Hashable, Codable, Sendable {
     package var airplaneModeKeepsBluetooth: Bool
     /// Whether bytes on an L2CAP channel wake a suspended app (BTC-13).
     package var channelDataWakes = true
+    /// Whether what the phone found of a peripheral's attributes outlives the link (BTC-14).
+    package var attributeCache = true
     /// Whether in airplane mode, with Bluetooth on, only what waits for accessories set up with AccessorySetupKit relaunches an app, as
     /// TN3115's note may be read (BTC-8).
     package var airplaneNeedsSetup = false
@@ -79,6 +81,12 @@ package struct BluetoothFigures: Hashable, Codable, Sendable {
             \.areas.bluetooth.channelDataWakes,
             .btc13,
             "bytes on an L2CAP channel wake a suspended app"
+        ),
+        .init(
+            "attributeCache",
+            \.areas.bluetooth.attributeCache,
+            .btc14,
+            "the phone keeps the attributes of a peripheral over links, where it has no Service Changed or is bonded"
         ),
         .init(
             "bluetooth.airplaneNeedsSetup",

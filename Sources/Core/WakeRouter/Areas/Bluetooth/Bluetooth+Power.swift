@@ -77,6 +77,7 @@ extension Router {
         if !areas.bluetooth.isOn { forgetRadio() }
         act(.did(.none, kind.deed))
         act(.bluetooth(.power(false)))
+        if kind == .offInSettings { act(.bluetooth(.forgetAttributes)) }
     }
 
     /// Bluetooth went off or on, whoever turned it: connections, requests and scans are gone for everyone (BTC-5,

@@ -225,6 +225,7 @@ extension BluetoothArea {
             let lost = router.areas.bluetooth.endedByReboot
             router.areas.bluetooth.endedByReboot = []
             router.loseConnections(lost, by: id)
+            router.act(.bluetooth(.forgetAttributes))
             router.takeOffAir()
         case .takeUp: router.takeUpRadio()
         case .restarted:
