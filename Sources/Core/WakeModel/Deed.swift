@@ -52,6 +52,8 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case beganRanging
     /// The app plays with buffers of another size (AUD-9).
     case grantedBuffer
+    /// What interrupted the session is over, and the app does not hear so (AUD-6).
+    case leftInterrupted
     /// The app asked for the microphone, and the user does not allow it (AUD-10).
     case deniedMicrophone
     /// The app asked for the microphone, and the user allows it (AUD-10).
