@@ -122,6 +122,8 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case toreDownConnections
     /// The app held a shared lock when it was to be suspended (RESP-4).
     case endedForLocks
+    /// The app was suspended with a lock on a file of its own (RESP-4).
+    case sparedPrivateLocks
     /// The app's view was kept as it was left (RESP-5).
     case tookViewSnapshot
     /// The app was told that memory is short (RESP-6).
