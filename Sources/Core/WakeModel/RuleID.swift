@@ -41,6 +41,8 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case loc8
     case loc9
     case loc10
+    case loc11
+    case loc12
     case reg1
     case reg2
     case reg3
@@ -146,6 +148,7 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case note4
     case note5
     case note6
+    case note7
     case resp1
     case resp2
     case resp3

@@ -67,9 +67,11 @@ final class LocationArea: Area {
     /// What the user refuses an app before it runs; what he allows, the app asks for.
     func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run) {
         if app.keepsWhenInUse { run.bench.submit(.user(id, .keepWhenInUse), origin: origin) }
+        if app.refusesPrecise { run.bench.submit(.user(id, .refusePrecise), origin: origin) }
         guard case .scripted(let script) = app.form, let authorization = script.location?.authorization else { return }
         switch authorization {
         case .notDetermined, .whenInUse, .always, .provisionalAlways: return
+        case .allowOnce: return run.bench.submit(.user(id, .allowOnce), origin: origin)
         case .restricted, .denied: break
         }
         let event = WakeEvent(kind: .authorizationChanged, app: id, authorization: authorization, origin: origin)
@@ -150,11 +152,15 @@ final class LocationArea: Area {
 }
 
 extension AppView {
+    /// Whether an app may know positions precisely (LOC-11).
+    func knowsPrecisely(_ app: AppID) -> Bool { bench.router.knowsPrecisely(app) }
+
     /// What a fresh location manager of the app is told.
     func locationFacts(of app: AppID) -> LocationFacts {
         let regions = bench.router.monitoredRegions(of: app)
         return LocationFacts(
             authorization: bench.router.locationAuthorization(of: app),
+            isPrecise: knowsPrecisely(app),
             circles: regions.circles,
             beacons: regions.beacons,
             mayGoOnInBackground: bench.router.allowsBackgroundUpdates(of: app)

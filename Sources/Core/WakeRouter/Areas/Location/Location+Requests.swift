@@ -170,7 +170,7 @@ extension Router {
     /// Tells an app that the user refused that it gets no position.
     private mutating func isRefused(_ asker: Asker) -> Bool {
         switch apps[asker.app].snapshot.locationAuthorization {
-        case .notDetermined, .whenInUse, .always, .provisionalAlways: return false
+        case .notDetermined, .whenInUse, .always, .provisionalAlways, .allowOnce: return false
         case .denied, .restricted:
             raise(
                 .locationFailed,
