@@ -112,18 +112,19 @@ final class LocationArea: Area {
             let positions = try positions("position")
             positions.simulatePosition(TrackPoint(place), accuracy: accuracy, at: now)
             let what = "position \(place.latitude),\(place.longitude)"
-            noteUnasked(what, positions, "; the phone is there all the same", at: now)
+            if !positions.watchesVisits { noteUnasked(what, positions, "; the phone is there all the same", at: now) }
         case .play(let device):
             let positions = try positions("play")
             let name = scenario.devices[device].name
             try positions.simulateTrack(device: name, at: now)
-            noteUnasked("play \(name)", positions, "; the phone moves on it all the same", at: now)
+            let rest = "; the phone moves on it all the same"
+            if !positions.watchesVisits { noteUnasked("play \(name)", positions, rest, at: now) }
         case .visit(let place, let departs):
             let time = SimulatedLocation.usualTimestamp + Double(now.nanoseconds) / 1e9
             let visit = Visit(
                 latitude: place.latitude,
                 longitude: place.longitude,
-                horizontalAccuracy: 50,
+                horizontalAccuracy: SimulatedLocation.visitAccuracy,
                 arrival: departs ? nil : time,
                 departure: departs ? time : nil
             )

@@ -277,6 +277,8 @@ package enum LocationCommand: Hashable, Sendable {
     case positioning(Bool)
     /// The beacons to look for, ascending; none when the list is empty. The radio hears them.
     case watchBeacons([BeaconIdentity])
+    /// Whether somebody wants to hear of visits.
+    case watchVisits(Bool)
 }
 
 extension SourceCommand {

@@ -17,6 +17,7 @@ struct LocationArea: Codable {
     /// What is looked for, and how many regions ask for it.
     var watchedBeacons: [BeaconIdentity: Int] = [:]
     var appsNeedingFixes = 0
+    var appsWatchingVisits = 0
     /// Nil before the first fix.
     var lastFix: LastFix?
 
