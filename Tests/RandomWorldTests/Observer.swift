@@ -803,7 +803,7 @@ struct Observer {
     private func updatesHold(_ index: Int) -> Bool {
         guard profile.areas.location.backgroundFlag, apps[index].hasLocationMode else { return false }
         switch apps[index].locationAuthorization {
-        case .always, .provisionalAlways, .whenInUse: return !apps[index].backgroundUpdates.isEmpty
+        case .always, .provisionalAlways, .whenInUse, .allowOnce: return !apps[index].backgroundUpdates.isEmpty
         case .notDetermined, .restricted, .denied: return false
         }
     }
@@ -811,7 +811,7 @@ struct Observer {
     private mutating func startUpdates(of number: ManagerNumber, _ index: Int, allowsBackground: Bool) {
         switch apps[index].locationAuthorization {
         case .restricted, .denied: return
-        case .notDetermined, .whenInUse, .always, .provisionalAlways: break
+        case .notDetermined, .whenInUse, .always, .provisionalAlways, .allowOnce: break
         }
         guard apps[index].managers.contains(number) else { return }
         endUpdates(of: number, index)

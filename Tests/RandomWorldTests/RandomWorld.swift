@@ -547,7 +547,7 @@ struct RandomWorld {
             case 15: .removePasscode
             case 16, 17: .displayOn
             case 18: chance.once(in: 2) ? .callBegan : .callEnded
-            case 19: .callEnded
+            case 19: chance.pick([.callEnded, .callEnded, .callEndedWithoutResume, .callEndedUntold])
             case 20: chance.pick([.bluetoothOff, .bluetoothOffInControlCentre])
             case 21: chance.pick([.airplaneModeOn, .airplaneModeOnKeepingBluetooth])
             case 22: .airplaneModeOff

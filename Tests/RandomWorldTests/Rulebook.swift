@@ -91,11 +91,12 @@ enum Rulebook {
         case .accessoryModePresent: return shown.modes.contains(.externalAccessory)
         case .updatesReachProcess, .accessoryReachesProcess: return shown.state != .notRunning
         case .rangesWhileRunning: return isRunning
+        case .precisionNotNeeded: return ![.region, .beaconRegion, .ranging].contains(shown.via)
         case .beyondDistanceFilter: return shown.movedSquare >= shown.filterChord * shown.filterChord
         case .authorized:
             switch shown.locationAuthorization {
             case .always, .provisionalAlways: return true
-            case .whenInUse: return nil
+            case .whenInUse, .allowOnce: return nil
             case .notDetermined, .restricted, .denied: return false
             }
         case .socketsWatched:

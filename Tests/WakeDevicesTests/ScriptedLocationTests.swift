@@ -73,7 +73,7 @@ struct ScriptedLocationTests {
             (
                 "{authorization: sometimes}",
                 "1: unknown authorization 'sometimes'; expected one of not-determined, restricted, denied, "
-                    + "when-in-use, always"
+                    + "when-in-use, always, allow-once"
             ),
             ("{region: []}", "1: unknown key 'region' in a use of location; expected 'regions'"),
             (
@@ -129,7 +129,7 @@ struct ScriptedLocationTests {
             (
                 "authorize: a, location: provisional-always",
                 "unknown authorization 'provisional-always'; expected one of not-determined, restricted, denied, "
-                    + "when-in-use, always"
+                    + "when-in-use, always, allow-once"
             ),
             (
                 "authorize: a, location: always, background-location: always",

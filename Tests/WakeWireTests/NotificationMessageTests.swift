@@ -34,6 +34,7 @@ struct NotificationMessageTests {
     private static let requests: [WireNotificationRequest] = [
         .schedule(full), .schedule(clock), .cancel(identifiers: ["a", "b"]), .cancelAll, .withdraw(identifiers: []),
         .withdrawAll, .present(number: .max, shows: true), .setBadge(7), .list(id: 9, delivered: true, from: 3),
+        .isAllowed(id: 9),
     ]
     private static let events: [WireNotificationEvent] = [.due(number: 1, full), .tapped(clock)]
 
@@ -114,6 +115,7 @@ struct NotificationMessageTests {
             ),
             (#"{"type":"notification.list","id":1}"#, .missing(key: "delivered")),
             (#"{"type":"notification.cancel"}"#, .missing(key: "identifiers")),
+            (#"{"type":"notification.isAllowed"}"#, .missing(key: "id")),
         ]
     )
     func refused(packet: String, error: WireError) {

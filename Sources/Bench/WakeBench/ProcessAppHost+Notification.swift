@@ -39,8 +39,12 @@ extension ProcessAppHost {
         case .setBadge(let badge): say(app, .request(.notification(.setBadge(badge))))
         case .list(let id, let delivered, let from):
             reply(id, list(delivered: delivered, from: from, of: app), to: app)
+        case .isAllowed(let id): reply(id, mayNotify(app), to: app)
         }
     }
+
+    /// The answer to an app that asks whether it may show notifications (NOTE-7), or to its extension.
+    func mayNotify(_ app: AppID) -> WireReply { WireReply(granted: surroundings?.view.mayNotify(app) != false) }
 
     private func known(_ identifiers: [String]) -> [NameID] { identifiers.compactMap(translation.names.known) }
 

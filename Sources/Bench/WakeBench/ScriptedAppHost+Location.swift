@@ -11,7 +11,7 @@ extension LocationArea {
         if use.allowsBackground { host.ask(.allowBackground, from: app) }
         switch use.authorization {
         case .always, .provisionalAlways: host.ask(.requestAuthorization(always: true), from: app)
-        case .whenInUse: host.ask(.requestAuthorization(always: false), from: app)
+        case .whenInUse, .allowOnce: host.ask(.requestAuthorization(always: false), from: app)
         case .notDetermined, .restricted, .denied: break
         }
         for region in use.regions {

@@ -6,7 +6,7 @@ extension Observer {
         "location-authorization": Observer { log, seen, line in
             let snapshot = seen.snapshot
             log.observe(word: snapshot.locationAuthorization.word, into: &line)
-            guard snapshot.locationAuthorization == .whenInUse else { return }
+            guard [.whenInUse, .allowOnce].contains(snapshot.locationAuthorization) else { return }
             line.append(",\"in_use\":")
             line.append(snapshot.state == .active || snapshot.state == .inactive)
             if snapshot.keptInUse { line.append(",\"background_session\":true") }

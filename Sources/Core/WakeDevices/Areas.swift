@@ -117,15 +117,24 @@ package struct AreaAnswers: Hashable, Sendable {
     package var keepsWhenInUse = false
     /// Whether Background App Refresh is off for it (PWR-3).
     package var refusesRefresh = false
+    /// Whether the user keeps the precise position from it (LOC-11).
+    package var refusesPrecise = false
+    /// Whether it may show no notifications (NOTE-7).
+    package var refusesNotifications = false
 
     init(_ node: YAMLNode?) throws(FileError) {
         guard let node else { return }
-        let keys = ["bluetooth", "microphone", "background-location", "background-refresh"]
+        let keys = [
+            "bluetooth", "microphone", "background-location", "background-refresh", "precise-location", "notifications",
+        ]
         let fields = try Fields(node, of: "authorizations", keys: keys)
         bluetoothAuthorization = try fields["bluetooth"]?.word("authorization") ?? bluetoothAuthorization
         microphone = try fields["microphone"]?.word("permission") ?? microphone
         keepsWhenInUse = try fields.value("background-location", UserAction.init(backgroundLocation:)) == .keepWhenInUse
         refusesRefresh = try fields.value("background-refresh", UserAction.init(backgroundRefresh:)) == .refuseRefresh
+        refusesPrecise = try fields.value("precise-location", UserAction.init(preciseLocation:)) == .refusePrecise
+        let notifications = try fields.value("notifications", UserAction.init(notifications:))
+        refusesNotifications = notifications == .refuseNotifications
     }
 }
 
@@ -221,7 +230,8 @@ extension ScenarioReading {
     static var answers: KeyValuePairs<String, (YAMLNode, [Int]) throws(FileError) -> Verb> {
         [
             "location": Self.location, "background-location": Self.backgroundLocation, "microphone": Self.microphone,
-            "background-refresh": Self.backgroundRefresh,
+            "background-refresh": Self.backgroundRefresh, "precise-location": Self.preciseLocation,
+            "notifications": Self.notifications,
         ]
     }
 

@@ -3,7 +3,8 @@ import WakeModel
 extension ScriptedApp {
     /// What a scripted app asks of Core Location each time it is launched, through one manager.
     package struct LocationUse: Hashable, Sendable {
-        /// What the user lets it know; `always` and `whenInUse` are asked for, the others stand before the first launch.
+        /// What the user lets it know; `always`, `whenInUse` and `allowOnce` are asked for, the others stand before the first
+        /// launch.
         package var authorization: LocationAuthorization
         /// Standard updates.
         package var updates: Bool

@@ -336,6 +336,13 @@ package enum PhoneChange: UInt8, Worded, Codable, Sendable {
     case memoryShortage
     /// There is memory enough again.
     case memoryRelief
+    /// The call ends, and apps that it interrupted hear so without shouldResume (AUD-6).
+    case callEndedWithoutResume
+    /// The call ends, and apps that it interrupted do not hear so (AUD-6).
+    case callEndedUntold
+
+    /// Whether a telephone call ends, whatever apps hear of it.
+    package var endsCall: Bool { self == .callEnded || self == .callEndedWithoutResume || self == .callEndedUntold }
 }
 
 extension PhoneConditions {

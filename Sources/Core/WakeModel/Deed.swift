@@ -36,6 +36,10 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case endedAtSetter
     /// The user was asked whether the app may always know the position (LOC-10).
     case askedForAlways
+    /// The user allowed the position once (LOC-12).
+    case allowedOnce
+    /// What the user allowed once is over, as the app is no longer in use (LOC-12).
+    case endedOnce
     /// The region was refused, as the app monitors as many as it may (REG-3).
     case refusedRegion
     /// The app asked for the state of a region and was told (REG-5).
@@ -52,6 +56,8 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case beganRanging
     /// The app plays with buffers of another size (AUD-9).
     case grantedBuffer
+    /// What interrupted the session is over, and the app does not hear so (AUD-6).
+    case leftInterrupted
     /// The app asked for the microphone, and the user does not allow it (AUD-10).
     case deniedMicrophone
     /// The app asked for the microphone, and the user allows it (AUD-10).
@@ -96,6 +102,8 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case tookUpWhatIsKept
     /// The user sees a notification (NOTE-1).
     case notificationShown
+    /// The user does not see a notification, as the app may show none (NOTE-7).
+    case notificationWithheld
     /// One notification too many is forgotten (NOTE-2).
     case notificationDropped
     /// A notification goes as its app, or the user, wants (NOTE-4).
@@ -122,6 +130,8 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case toreDownConnections
     /// The app held a shared lock when it was to be suspended (RESP-4).
     case endedForLocks
+    /// The app was suspended with a lock on a file of its own (RESP-4).
+    case sparedPrivateLocks
     /// The app's view was kept as it was left (RESP-5).
     case tookViewSnapshot
     /// The app was told that memory is short (RESP-6).
@@ -247,6 +257,8 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case foundPhoneOff
     /// What was done changed nothing, as it was so already (SYS-1).
     case foundItSo
+    /// The user's answer changed nothing, as the phone's system does not ask for it (SYS-1).
+    case foundNoSuchChoice
     /// The user force-quit an app that did not run: it is barred all the same (LAUNCH-2).
     case barredWithoutProcess
     /// Word about memory changed nothing, as no app runs (MEM-1).
@@ -267,8 +279,8 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     /// Whether it says what became of something that the user, the phone or the system did: its event is that act.
     package var tellsOfAct: Bool {
         switch self {
-        case .foundNoProcess, .foundNotInstalled, .foundElsewhere, .foundPhoneOff, .foundItSo, .barredWithoutProcess,
-            .foundNoAppRunning:
+        case .foundNoProcess, .foundNotInstalled, .foundElsewhere, .foundPhoneOff, .foundItSo, .foundNoSuchChoice,
+            .barredWithoutProcess, .foundNoAppRunning:
             true
         default: false
         }

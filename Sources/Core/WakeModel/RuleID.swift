@@ -42,6 +42,8 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case loc8
     case loc9
     case loc10
+    case loc11
+    case loc12
     case sess3
     case reg1
     case reg2
@@ -150,6 +152,7 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case note4
     case note5
     case note6
+    case note7
     case resp1
     case resp2
     case resp3

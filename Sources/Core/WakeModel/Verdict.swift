@@ -68,6 +68,7 @@ public enum Reason: UInt8, CaseIterable, Sendable {
     case notRelaunchedByUpdates
     case withinDistanceFilter
     case notAuthorized
+    case reducedAccuracy
     case updatesPaused
     case sideNotWanted
     case rangingNeedsRunning
@@ -189,6 +190,7 @@ public enum Check: UInt8, CaseIterable, Sendable {
     case beyondDistanceFilter
     case authorized
     case notPaused
+    case precisionNotNeeded
     case crossesBoundary
     case dwellOver
     case sideWanted

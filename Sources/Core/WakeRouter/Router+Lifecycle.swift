@@ -14,7 +14,9 @@ extension Router {
             resignActive(app)
         case .resumeActive:
             if apps[app].stage == .inactive { activate(app) }
-        case .allowAlways, .keepWhenInUse: eachArea { $0.user(action, app, id: id, in: &$1) }
+        case .allowAlways, .keepWhenInUse, .allowPrecise, .refusePrecise, .allowOnce, .allowNotifications,
+            .refuseNotifications:
+            eachArea { $0.user(action, app, id: id, in: &$1) }
         case .allowRefresh, .refuseRefresh:
             apps[app].snapshot.refreshRefused = action == .refuseRefresh
             tell(.changed, of: app)
@@ -47,7 +49,9 @@ extension Router {
         case .attachExemptingDebugger: return apps[app].snapshot.debugger == .exempting ? .foundItSo : nil
         case .detachDebugger: return apps[app].snapshot.debugger == .none ? .foundItSo : nil
         // An area knows.
-        case .allowAlways, .keepWhenInUse: return nil
+        case .allowAlways, .keepWhenInUse, .allowPrecise, .refusePrecise, .allowOnce, .allowNotifications,
+            .refuseNotifications:
+            return nil
         }
     }
 

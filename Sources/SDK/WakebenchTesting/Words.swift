@@ -135,6 +135,7 @@ extension Wakebench {
         case notRelaunchedByUpdates = "NotRelaunchedByUpdates"
         case withinDistanceFilter = "WithinDistanceFilter"
         case notAuthorized = "NotAuthorized"
+        case reducedAccuracy = "ReducedAccuracy"
         case updatesPaused = "UpdatesPaused"
         case sideNotWanted = "SideNotWanted"
         case rangingNeedsRunning = "RangingNeedsRunning"

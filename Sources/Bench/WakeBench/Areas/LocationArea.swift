@@ -77,9 +77,11 @@ final class LocationArea: Area {
     /// What the user refuses an app before it runs; what he allows, the app asks for.
     func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run) {
         if app.keepsWhenInUse { run.bench.submit(.user(id, .keepWhenInUse), origin: origin) }
+        if app.refusesPrecise { run.bench.submit(.user(id, .refusePrecise), origin: origin) }
         guard case .scripted(let script) = app.form, let authorization = script.location?.authorization else { return }
         switch authorization {
         case .notDetermined, .whenInUse, .always, .provisionalAlways: return
+        case .allowOnce: return run.bench.submit(.user(id, .allowOnce), origin: origin)
         case .restricted, .denied: break
         }
         let event = WakeEvent(kind: .authorizationChanged, app: id, authorization: authorization, origin: origin)
@@ -120,18 +122,19 @@ final class LocationArea: Area {
             let positions = try positions("position")
             positions.simulatePosition(TrackPoint(place), accuracy: accuracy, at: now)
             let what = "position \(place.latitude),\(place.longitude)"
-            noteUnasked(what, positions, "; the phone is there all the same", at: now)
+            if !positions.watchesVisits { noteUnasked(what, positions, "; the phone is there all the same", at: now) }
         case .play(let device):
             let positions = try positions("play")
             let name = scenario.devices[device].name
             try positions.simulateTrack(device: name, at: now)
-            noteUnasked("play \(name)", positions, "; the phone moves on it all the same", at: now)
+            let rest = "; the phone moves on it all the same"
+            if !positions.watchesVisits { noteUnasked("play \(name)", positions, rest, at: now) }
         case .visit(let place, let departs):
             let time = SimulatedLocation.usualTimestamp + Double(now.nanoseconds) / 1e9
             let visit = Visit(
                 latitude: place.latitude,
                 longitude: place.longitude,
-                horizontalAccuracy: 50,
+                horizontalAccuracy: SimulatedLocation.visitAccuracy,
                 arrival: departs ? nil : time,
                 departure: departs ? time : nil
             )
@@ -176,11 +179,15 @@ extension RunOptions {
 }
 
 extension AppView {
+    /// Whether an app may know positions precisely (LOC-11).
+    func knowsPrecisely(_ app: AppID) -> Bool { bench.router.knowsPrecisely(app) }
+
     /// What a fresh location manager of the app is told.
     func locationFacts(of app: AppID) -> LocationFacts {
         let regions = bench.router.monitoredRegions(of: app)
         return LocationFacts(
             authorization: bench.router.locationAuthorization(of: app),
+            isPrecise: knowsPrecisely(app),
             circles: regions.circles,
             beacons: regions.beacons,
             mayGoOnInBackground: bench.router.allowsBackgroundUpdates(of: app)

@@ -53,6 +53,10 @@ final class NotificationArea: Area, BenchObserver {
         zone = clock.zone
     }
 
+    func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run) {
+        if app.refusesNotifications { run.bench.submit(.user(id, .refuseNotifications), origin: origin) }
+    }
+
     // MARK: Steps
 
     func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {
@@ -127,6 +131,9 @@ extension AppView {
         }
         return bench.router.pendingNotifications(of: app).map { ($0.notification, $0.due) }
     }
+
+    /// Whether the user lets an app show notifications (NOTE-7).
+    func mayNotify(_ app: AppID) -> Bool { bench.router.mayNotify(app) }
 
     /// The number on an app's icon.
     func badge(of app: AppID) -> UInt32 { bench.router.badge(of: app) }

@@ -17,6 +17,8 @@ package enum WireNotificationRequest: Equatable, Sendable {
     /// Those that are not due yet, or those that the user sees, from a place of the list on; answered by a reply with
     /// `notifications`.
     case list(id: UInt64, delivered: Bool, from: UInt32)
+    /// Whether the user lets the app show notifications; answered by a reply with `granted` (NOTE-7).
+    case isAllowed(id: UInt64)
 }
 
 /// What an app is told of its notifications.
@@ -140,7 +142,7 @@ extension WireNotificationRequest: AreaMessage {
     static let area = "notification"
     static let blanks: [Self] = [
         .schedule(.blank), .cancel(identifiers: []), .cancelAll, .withdraw(identifiers: []), .withdrawAll,
-        .present(number: 0, shows: false), .setBadge(0), .list(id: 0, delivered: false, from: 0),
+        .present(number: 0, shows: false), .setBadge(0), .list(id: 0, delivered: false, from: 0), .isAllowed(id: 0),
     ]
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
@@ -161,6 +163,7 @@ extension WireNotificationRequest: AreaMessage {
                 delivered: coder.field("delivered", delivered, .bool),
                 from: coder.field("from", from, .whole, absent: 0)
             )
+        case .isAllowed(let id): self = try .isAllowed(id: coder.field("id", id, .whole))
         case .cancelAll, .withdrawAll: break
         }
     }

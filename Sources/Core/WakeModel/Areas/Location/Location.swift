@@ -175,9 +175,13 @@ public enum LocationAuthorization: UInt8, Worded, Codable, Sendable {
     case always
     /// What an app that asked for Always has until the user is asked again (LOC-10); the app sees Always.
     case provisionalAlways
+    /// What the user allowed once: When In Use until the app is no longer in use (LOC-12); the app sees When In Use.
+    case allowOnce
 
     /// What the user, or a policy, can say by itself.
-    package static let sayable: [LocationAuthorization] = [.notDetermined, .restricted, .denied, .whenInUse, .always]
+    package static let sayable: [LocationAuthorization] = [
+        .notDetermined, .restricted, .denied, .whenInUse, .always, .allowOnce,
+    ]
 }
 
 /// What an app asks of Core Location through one of its managers.
@@ -293,6 +297,8 @@ package enum LocationCommand: Hashable, Sendable {
     case positioning(Bool)
     /// The beacons to look for, ascending; none when the list is empty. The radio hears them.
     case watchBeacons([BeaconIdentity])
+    /// Whether somebody wants to hear of visits.
+    case watchVisits(Bool)
 }
 
 extension SourceCommand {

@@ -46,19 +46,24 @@ extension Router {
     private mutating func authorizationChanged(_ event: WakeEvent) {
         guard let app = event.app, let authorization = event.authorization, isInstalled(app) else { return }
         // An app is told of changes alone. A choice in Settings has an origin, and what the app asked for has none.
-        if event.origin != .none, apps[app].snapshot.locationAuthorization == authorization {
-            reached = true
-            return
+        if event.origin != .none {
+            if !isOverflowing { areas.location.apps[app].answersOnce = false }
+            if apps[app].snapshot.locationAuthorization == authorization {
+                reached = true
+                return
+            }
         }
         let held = updatesHold(app)
         if !isOverflowing {
             apps[app].snapshot.locationAuthorization = authorization
+            endOnce(of: app)
             // Who was given no change yet has not to wait for the interval.
             if areas.location.apps[app].significant?.reference == nil {
                 areas.location.apps[app].significant?.last = nil
             }
-            if authorization == .denied || authorization == .restricted || authorization == .notDetermined {
-                denyKept(of: app)
+            switch apps[app].snapshot.locationAuthorization {
+            case .denied, .restricted, .notDetermined: denyKept(of: app)
+            case .whenInUse, .always, .provisionalAlways, .allowOnce: break
             }
         }
         tell(app, event)
@@ -202,6 +207,7 @@ extension Router {
                 && (event.kind == .locationUpdatesPaused || event.kind == .authorizationChanged)
         default: break
         }
+        question.isReduced = areas.location.apps[app].isReduced
         return question
     }
 

@@ -39,7 +39,7 @@ extension Router {
             return (
                 LocationFailureCode.regionMonitoringDenied, "The user does not allow the app to monitor regions.", nil
             )
-        case .notDetermined, .whenInUse, .always, .provisionalAlways: break
+        case .notDetermined, .whenInUse, .always, .provisionalAlways, .allowOnce: break
         }
         switch shape {
         case .circular(let region):
@@ -100,7 +100,9 @@ extension Router {
             .regionStateDetermined,
             for: asker,
             region: identifier,
-            payload: .regionState(areas.location.apps[app].regions[slot]!.state)
+            payload: .regionState(
+                areas.location.apps[app].isReduced ? .unknown : areas.location.apps[app].regions[slot]!.state
+            )
         )
         act(.did(app, .toldRegionState, subject: identifier))
     }

@@ -32,8 +32,7 @@ extension Router {
         case .startSignificant: startSignificant(app)
         case .stopSignificant: stopSignificant(app)
         case .startVisits: startVisits(app)
-        case .stopVisits:
-            areas.location.apps[app].visits = nil
+        case .stopVisits: watchVisits(app, since: nil)
         case .monitor(let region): monitor(.circular(region), asker)
         case .monitorBeacons(let region): monitor(.beacons(region), asker)
         case .stopMonitoring(let identifier): stopMonitoring(identifier, app)
@@ -109,7 +108,7 @@ extension Router {
         stopAllRanging(of: app)
         stopSignificant(app)
         forgetDetachedLocation(of: app)
-        areas.location.apps[app].visits = nil
+        watchVisits(app, since: nil)
         settleNeeds(of: app)
         areas.location.apps[app] = LocationRecord()
     }
@@ -173,7 +172,7 @@ extension Router {
     /// Tells an app that the user refused that it gets no position.
     private mutating func isRefused(_ asker: Asker) -> Bool {
         switch apps[asker.app].snapshot.locationAuthorization {
-        case .notDetermined, .whenInUse, .always, .provisionalAlways: return false
+        case .notDetermined, .whenInUse, .always, .provisionalAlways, .allowOnce: return false
         case .denied, .restricted:
             raise(
                 .locationFailed,
@@ -206,7 +205,16 @@ extension Router {
             act(.refused(app, .unavailable))
             return
         }
-        if areas.location.apps[app].visits == nil { areas.location.apps[app].visits = now }
+        watchVisits(app, since: areas.location.apps[app].visits ?? now)
+    }
+
+    private mutating func watchVisits(_ app: AppID, since: Instant?) {
+        let watched = areas.location.apps[app].visits != nil
+        areas.location.apps[app].visits = since
+        let watches = since != nil
+        guard watches != watched else { return }
+        areas.location.appsWatchingVisits += watches ? 1 : -1
+        if areas.location.appsWatchingVisits == (watches ? 1 : 0) { act(.location(.watchVisits(watches))) }
     }
 
     // MARK: Needs
@@ -264,6 +272,7 @@ extension Router {
     /// Asks the sources again for all that is wanted: they know nothing of before.
     mutating func takeUpLocation() {
         if areas.location.appsNeedingFixes > 0 { act(.location(.positioning(true))) }
+        if areas.location.appsWatchingVisits > 0 { act(.location(.watchVisits(true))) }
         if !areas.location.watchedBeacons.isEmpty {
             act(.location(.watchBeacons(areas.location.watchedBeacons.keys.sorted())))
         }

@@ -138,6 +138,10 @@ struct LocationRecord: Equatable, Codable {
     var visits: Instant?
     /// What the user says when he is asked whether the app may always know the position (LOC-10).
     var keepsWhenInUse = false
+    /// The user allows the position once, each time when asked (LOC-12).
+    var answersOnce = false
+    /// The app may know the position to some kilometres only (LOC-11).
+    var isReduced = false
     /// Since when the app keeps the receiver on; nil while it does not (LOC-9).
     var receiverSince: Instant?
     /// How long it did before.
