@@ -321,7 +321,7 @@ struct SimulatedVoIPTests {
         rejoin(port, timeout: timeout.map { Instant.Span.seconds($0) }, at: second(back))
         #expect(listener.kinds == [fails ? .voipClosed : .voipData])
         #expect(listener.events.first?.failed == fails)
-        #expect(listener.payloads == [fails ? .none : .value(Array("a\r\nb\r\n".utf8))])
+        #expect(listener.payloads == [fails ? EventPayload.none : .value(Array("a\r\nb\r\n".utf8))])
         port.perform(.rest(app), at: second(back))
         port.perform(.watch(app), at: second(back))
         #expect(try port.simulate(.send("c\n"), device: "sip", at: second(back)) == (fails ? nil : []))
