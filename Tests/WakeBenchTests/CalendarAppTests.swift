@@ -61,8 +61,10 @@ struct CalendarAppTests {
         #expect(run.code == 0, "\(run.errors)")
         var outcome = Outcome(printed: try bench.lines(of: "out/apps/com.example.notes.log").map(String.init))
         for record in try bench.records(of: "out/decisions.ndjson") {
-            guard record["kind"] as? String == "notification-due" else { continue }
-            let (name, time) = (record["subject"] as? String ?? "", record["t"] as? String ?? "")
+            guard let event = record["event"] as? [String: Any], event["kind"] as? String == "notification-due" else {
+                continue
+            }
+            let (name, time) = (event["subject"] as? String ?? "", record["t"] as? String ?? "")
             outcome.shown[name, default: []].append(time)
         }
         return outcome
