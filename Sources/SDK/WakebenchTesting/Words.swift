@@ -116,6 +116,8 @@ extension Wakebench {
         case scanNeedsMode = "ScanNeedsMode"
         case scanWithoutServices = "ScanWithoutServices"
         case duplicateDiscovery = "DuplicateDiscovery"
+        case readinessWakesNobody = "ReadinessWakesNobody"
+        case channelWakesNobody = "ChannelWakesNobody"
         case noRestoreIdentifier = "NoRestoreIdentifier"
         case notRelaunchedAfterExit = "NotRelaunchedAfterExit"
         case bluetoothOff = "BluetoothOff"
