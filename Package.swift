@@ -606,7 +606,8 @@ let package = Package(
                 "WakeBench", "WakeCaptures",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakePush", "WakeReports",
                 "WakeRouter", "WakeSystem", "WakeUdev", "WakeVoIP", "WakeWire", "wakebench",
-            ]
+            ],
+            exclude: ["Cases"]
         ),
         tests(
             "SDKTests",

@@ -621,8 +621,11 @@ struct RandomWorld {
                 isEvent: true
             )
         case .operate(let client, let peripheral, let operation):
-            if case .setNotify(let handle, true) = operation, !chance.once(in: 8) { return notify(peripheral, handle) }
             var kind = answer(to: operation)
+            if case .setNotify(let handle, true) = operation, !chance.once(in: 8) {
+                guard chance.once(in: 16) else { return notify(peripheral, handle) }
+                kind = .channelDataAvailable
+            }
             if kind == .channelOpened, chance.once(in: 2) { kind = .channelDataAvailable }
             hear(
                 .event(

@@ -120,4 +120,30 @@ struct StepOrderTests {
             #expect(together == apart, "\(steps)")
         }
     }
+
+    @Test("EA-2: what an accessory's script sends at the instant of a step reaches the app before it")
+    func scriptBeforeStep() throws {
+        let printer = """
+            device: external-accessory
+            name: Printer
+            manufacturer: Wakebench
+            model: P1
+            serial-number: "1"
+            firmware: "1"
+            hardware: "A"
+            bluetooth: {address: "F0:11:22:33:90:00"}
+            protocols:
+              - protocol: com.example.print
+                rfcomm: {service: 1101, channel: 3}
+                send: [{after: 120s, text: ["done\\n"]}]
+
+            """
+        let event = Event(
+            step: "note: sent",
+            device: printer,
+            app: "accessory: {protocols: [com.example.print], sessions: [{protocol: com.example.print}]}"
+        )
+        let lines = try outcome(event, [event.step, "terminate: app, cause: memory"], apart: "0", readsBack: true)
+        #expect(lines.contains("accessory-data resume resumed"))
+    }
 }

@@ -950,6 +950,8 @@ struct SimulatedBluetoothTests {
                 if report.event.client == nil, linkIsUp.remove(name) == nil { broken.append("a loss without a link") }
             case .characteristicNotified:
                 if !linkIsUp.contains(name) { broken.append("a notification without a link") }
+            case .servicesModified:
+                if !linkIsUp.contains(name) { broken.append("a change of services without a link") }
             case .bluetoothPoweredOff: linkIsUp.removeAll()
             case .bluetoothPoweredOn: break
             default: if report.event.client == nil { broken.append("an answer for nobody") }

@@ -18,6 +18,7 @@ struct LogLineTests {
     func fronts() {
         #expect(Self.body("10:15:00 $GPGGA,1") == "$GPGGA,1")
         #expect(Self.body("\\s:a*00\\!AIVDM,1") == "!AIVDM,1")
+        #expect(Self.body("$$GPGGA,1") == "$GPGGA,1")
         #expect(Self.body("1764315511.5 {\"class\":1}") == "{\"class\":1}")
         // No end of a sentence with many numbers is a time.
         #expect(Self.body("41,087,38,05,63,211$GPGGA,1") == "41,087,38,05,63,211$GPGGA,1")

@@ -253,4 +253,16 @@ struct NMEALogTests {
         #expect(moments.allSatisfy { $0.point != nil })
         #expect(counts == NMEAReader.Counts(sentences: 5, timeless: 2))
     }
+
+    @Test("A GSA that says no fix after another that says one is of the next moment")
+    func lastFixBeforeGSA() {
+        let found = sentence("GPGSA,A,2,06,07,11,19,22,30,,,,,,,1.4,1.1,0.9,1")
+        let gone =
+            sentence("GPVTG,,T,,M,,N,,K,N") + sentence("GPGSA,A,1,,,,,,,,,,,,,,,,") + sentence("GPGGA,,,,,,0,,,,,,,,")
+            + sentence("GPRMC,,V,,,,,,,,,,N")
+        let (moments, counts) = whole(fix("101500.00") + dated("101500.00", "281126") + found + gone + gone)
+        #expect(moments.map(\.timestamp) == [start])
+        #expect(moments[0].point != nil)
+        #expect(counts.timeless == 4)
+    }
 }

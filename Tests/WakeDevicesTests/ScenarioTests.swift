@@ -161,6 +161,8 @@ struct ScenarioTests {
             devices:
               - {file: ../Bluetooth/heart-rate-belt.yaml, name: belt, count: 2}
               - {phone: evening, name: hub}
+            apps:
+              - {scripted: com.example.a, name: a}
             steps:
               - {at: 0, forget-attributes: \(device)}
             until: 1m
@@ -168,7 +170,7 @@ struct ScenarioTests {
         }
         #expect(try parse(text("[belt.2]")).steps.map(\.verb) == [.forgetAttributes(devices: [1])])
         let error = #expect(throws: FileError.self) { try parse(text("hub")) }
-        #expect(error?.line == 6)
+        #expect(error?.line == 8)
     }
 
     @Test("BTC-8: the user sets up peripherals for apps that declare it, and for no scripted app that does not")

@@ -149,6 +149,31 @@ struct WakeWindowTests {
         #expect(phone.exits.map(\.code) == [0x2182_bad2])
     }
 
+    @Test("TASK-8: a completion handler that is owed inside a wake moves its end", arguments: [Asking.push, .fetch])
+    func owedInsideAWake(asking: Asking) {
+        var (phone, app) = Self.sleeper()
+        phone.notify()
+        phone.request(app, .beginTask(token: 1))
+        phone.wait(.seconds(4))
+        asking.begin(&phone, app)
+        // The answer is due 30 s later, and the budget ends 30 s after that.
+        #expect(phone.router.backgroundTimeRemaining(of: app, at: phone.now) == .seconds(60))
+    }
+
+    @Test(
+        "TASK-8: a task that begins while a completion handler is owed has its time from there",
+        arguments: [Asking.push, .fetch]
+    )
+    func taskWhileOwed(asking: Asking) {
+        var (phone, app) = Self.sleeper()
+        phone.notify()
+        phone.request(app, .beginTask(token: 1))
+        phone.wait(.seconds(12))
+        asking.begin(&phone, app)
+        phone.request(app, .beginTask(token: 2))
+        #expect(phone.router.backgroundTimeRemaining(of: app, at: phone.now) == .seconds(60))
+    }
+
     @Test("TASK-8: a shorter wake inside a longer one takes nothing from a task")
     func shorterWake() {
         var profile = Profile.ios17

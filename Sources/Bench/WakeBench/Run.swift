@@ -78,8 +78,6 @@ package final class Run {
     var sourceOwedSince: Int64?
     /// Since when virtual time stands still, on the monotonic clock in nanoseconds.
     var stoodSince: Int64 = 0
-    /// How far the steps have come while a journal is read back.
-    var replayedTo = Instant(nanoseconds: -1)
     /// What is worth a line on stderr, such as a missing right: the run goes on.
     package internal(set) var notes: [String] = []
     /// Told of each decision, act, end and note, once it has happened for good; nil when nobody follows.
@@ -390,6 +388,7 @@ package final class Run {
         driver.timeReached(now) { _ in
             waiting && isBusy(at: now)
         } perform: { (verb, origin) throws(SourceFailure) in
+            bench.submitStep(origin)
             try performParts(of: verb, at: now) { (verb) throws(SourceFailure) in
                 try perform(verb, origin, at: now)
             }
@@ -398,6 +397,8 @@ package final class Run {
 
     /// Whether something is to be done before the next step of an instant. A source that is always busy holds no step for ever.
     private func isBusy(at now: Instant) -> Bool {
+        // Bytes that lie in a socket are told of by a look at it.
+        look(at: now)
         guard bench.hasWork(at: now) || areas.nextDeadline <= now else { return false }
         if held.at != now { held = (now, 0) }
         held.rounds += 1

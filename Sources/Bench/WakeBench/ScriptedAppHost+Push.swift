@@ -16,15 +16,12 @@ extension PushArea {
         guard let use = host.apps[app]?.script.push, let now = host.view?.bench.now else { return }
         let number = delivery.event.pushNumber
         var requests: [PushRequest] = []
+        var reports = false
         if delivery.event.kind == .callPushReceived {
             host.apps[app]!.callPushes += 1
-            let reports = use.reported.map { $0.contains(host.apps[app]!.callPushes) } ?? use.reportsCalls
+            reports = use.reported.map { $0.contains(host.apps[app]!.callPushes) } ?? use.reportsCalls
             if reports { requests.append(.reportCall) }
             if use.returns { requests.append(.callHandled(number)) }
-            if reports {
-                let end = now.advanced(by: use.work).advanced(by: use.call ?? .zero)
-                host.request(.push(.callEnded), from: app, at: end)
-            }
         } else if let result = use.completion {
             requests.append(.fetched(number, result))
         }
@@ -35,5 +32,7 @@ extension PushArea {
                 host.request(.push(request), from: app)
             }
         }
+        // A call that is over at once is over after its report.
+        if reports { host.endCall(of: app, at: now.advanced(by: use.work).advanced(by: use.call ?? .zero)) }
     }
 }

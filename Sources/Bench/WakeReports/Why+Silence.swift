@@ -285,7 +285,8 @@ extension Why {
         }
     }
 
-    private static let refusals: [Deed] = [
+    /// Deeds by which the phone refuses what an app asks for.
+    static let refusals: Set<Deed> = [
         .refusedTaskRequest, .refusedTooManyTaskRequests, .refusedWithoutRefresh, .refusedRegion, .refusedRadius,
         .refusedSecondSession,
     ]

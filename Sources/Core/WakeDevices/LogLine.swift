@@ -8,12 +8,13 @@ package enum LogLine {
     private static let ofLines = Set("$!{#*".utf8)
     private static let backslash = UInt8(ascii: "\\")
 
-    /// A line from its `$`, `!` or `{` on when a time or TAG blocks stand before that; else the whole line.
+    /// A line from its (last) `$`, `!` or `{` on when nothing, a time or TAG blocks stand before that; else the whole line.
     package static func body(_ line: some Collection<UInt8>) -> ArraySlice<UInt8> {
         let bytes = Array(line)[...]
         let start = bytes.firstIndex { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: "!") || $0 == UInt8(ascii: "{") }
         guard let start, isFront(bytes[..<start]) else { return bytes }
-        return bytes[start...]
+        // Some receivers say the `$` of a sentence twice.
+        return bytes[start...].starts(with: Array("$$".utf8)) ? bytes[(start + 1)...] : bytes[start...]
     }
 
     /// Whether a text is what may stand before a line: nothing, a time in any form, and TAG blocks of NMEA 0183 version 4 such as

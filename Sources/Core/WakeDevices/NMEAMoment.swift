@@ -51,6 +51,12 @@ extension NMEAReader {
         }
 
         private mutating func keep(_ sentence: NMEASentence) {
+            // Once more, and without a fix: GSA has no time, and this one is of the next moment.
+            if sentence.kind == "GSA", NMEAReader.saysNoFix(sentence), let known = sentences["GSA"],
+                !NMEAReader.saysNoFix(known)
+            {
+                return
+            }
             day = NMEAReader.day(of: sentence) ?? day
             // The talker of all constellations together wins over that of one.
             if sentences[sentence.kind]?.talker != "GN" { sentences[sentence.kind] = sentence }

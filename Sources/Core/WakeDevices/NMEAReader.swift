@@ -121,7 +121,8 @@ package struct NMEAReader: Sendable {
         guard let first = line.first else { return false }
         if !isOverlong, LogLine.isFront(line[...]) { return true }
         guard byte == UInt8(ascii: "$"), first != Self.comment, !isReport else { return false }
-        if !isOverlong { counts.damaged += 1 }
+        // Some receivers say it twice.
+        if !isOverlong, line != [byte] { counts.damaged += 1 }
         isOverlong = false
         return true
     }

@@ -154,11 +154,6 @@ extension Areas {
         return next
     }
 
-    /// Whether a source that is played again with a journal has something to do.
-    func isReplayDue(at now: Instant) -> Bool {
-        sources.contains { $0.isReplayed && ($0.nextDeadline ?? .distantFuture) <= now }
-    }
-
     func timeReached(_ now: Instant) {
         for source in sources { source.timeReached(now) }
     }

@@ -3,7 +3,7 @@ import WakeModel
 
 /// Makes a device file's peripheral of a device of a capture.
 package struct PeripheralLift {
-    /// Services that a phone has of itself and no app sees.
+    /// Services that a phone keeps to itself, and no app sees.
     private static let hidden: Set<AttributeType> = [.short(0x1800), .short(0x1801)]
     /// Notified values are written within so many bytes of text, well below the largest device file.
     private static let textLimit = YAMLReader.byteLimit - (1 << 20)
@@ -43,6 +43,7 @@ package struct PeripheralLift {
         liftAnswers(services)
         cutStreams()
         lift(services)
+        liftServiceChanged()
         liftMTU()
         liftConnections()
     }
@@ -137,6 +138,26 @@ package struct PeripheralLift {
         made.timetable = timetable
         made.descriptors = descriptors
         return made
+    }
+
+    /// Of the services that no app sees, what decides whether a phone keeps the table (BTC-14).
+    private mutating func liftServiceChanged() {
+        let table = device.table
+        let changed = table.characteristics.first { $0.value.uuid == .short(0x2a05) }?.value
+        guard let changed,
+            table.services.contains(where: { first, service in
+                service.uuid == .short(0x1801) && (first...max(first, service.end)).contains(changed.value)
+            })
+        else { return }
+        let properties = CharacteristicProperties(rawValue: UInt16(changed.properties))
+        let characteristic = BluetoothPeripheral.Characteristic(PeripheralRules.serviceChanged, properties)
+        var service = BluetoothPeripheral.Service(PeripheralRules.genericAttribute, primary: true)
+        service.characteristics = [characteristic]
+        peripheral.services.append(service)
+        if let told = device.streams[changed.value]?.count, told > 0 {
+            let changes = told == 1 ? "a change" : "\(told) changes"
+            notes.append("Service Changed (2A05) told of \(changes) of services; the file has none")
+        }
     }
 
     /// What gives a table its form, and the client configuration, which comes of itself.

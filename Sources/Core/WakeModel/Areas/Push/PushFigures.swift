@@ -168,7 +168,7 @@ package struct PushFigures: Hashable, Codable, Sendable {
             1...1_000,
             "calls",
             .push8,
-            "calls that an app may not report before such pushes launch it no more"
+            "calls that an app may not report before such pushes launch it no more; assumed"
         ),
     ]
 }

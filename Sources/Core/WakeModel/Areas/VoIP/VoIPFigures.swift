@@ -59,7 +59,7 @@ package struct VoIPFigures: Hashable, Codable, Sendable {
             "voip.connectionTimeout",
             \.areas.voip.connectionTimeout,
             .voip7,
-            "for how long what a peer says waits for a network before its connection fails"
+            "for how long what a peer says waits for a network before its connection fails; assumed"
         ),
         .init(
             "connectionsLast",

@@ -52,7 +52,8 @@ extension Router {
         guard before != .notDetermined, before != .allowOnce else { return }
         let held = updatesHold(app)
         authorize(app, .notDetermined)
-        followUpdates(of: app, held: held)
+        // The app is suspended once it was told.
+        if held { beginTaskBudget(of: app) }
     }
 
     /// Nobody sees a question of an app that is not in use.
