@@ -557,6 +557,22 @@ struct PushRuleTests {
         #expect(phone.exits.map(\.cause) == [.crash])
     }
 
+    @Test("PUSH-10: a call that is over while its app is suspended counts no more")
+    func overWhileSuspended() {
+        var phone = Phone()
+        let app = phone.appWithPushes()
+        phone.callIn(app)
+        phone.request(app, .push(.reportCall))
+        phone.request(app, .push(.callHandled(1)))
+        phone.report(app, .suspended)
+        phone.forget()
+        phone.request(app, .push(.callEnded))
+        #expect(phone.faults.isEmpty)
+        phone.callIn(app, number: 2)
+        phone.request(app, .push(.callHandled(2)))
+        #expect(phone.exits.map(\.cause) == [.crash])
+    }
+
     // MARK: PUSH-7
 
     @Test("PUSH-7: an app whose push callback returns without a reported call ends, and one that reported it goes on")
