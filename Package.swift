@@ -194,6 +194,7 @@ let package = Package(
         library("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         library("CNcurses", pkgConfig: nil, apt: "libncurses-dev"),
         library("CCurl", pkgConfig: nil, apt: "libcurl4-openssl-dev"),
+        library("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
         clang("CUIKit"),
         clang("CCoreBluetooth"),
         clang("CCoreLocation"),
@@ -229,7 +230,7 @@ let package = Package(
         room("WakePorts", on: "Core", uses: ["WakeModel"]),
         room("WakeWire", on: "Core", uses: ["WakeModel", "WakeJSON"], exclude: ["WIRE.md"]),
         room("WakeDevices", on: "Core", uses: ["CYAML", "WakeModel", "WakeJSON"], tables: ["guidelines.tsv"]),
-        room("WakeCaptures", on: "Core", uses: ["WakeModel", "WakeDevices"]),
+        room("WakeCaptures", on: "Core", uses: ["CZlib", "WakeModel", "WakeDevices"]),
 
         // System
         room("WakeSystem", on: "System", uses: ["CSystemd", "CWakeShims"]),
@@ -605,7 +606,8 @@ let package = Package(
                 "WakeBench", "WakeCaptures",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakePush", "WakeReports",
                 "WakeRouter", "WakeSystem", "WakeUdev", "WakeVoIP", "WakeWire", "wakebench",
-            ]
+            ],
+            exclude: ["Cases"]
         ),
         tests(
             "SDKTests",

@@ -23,7 +23,7 @@ def check(what, good, found=""):
 def records(run):
     """The decisions of a run, as `wakebench log` prints them."""
     lines = subprocess.run([program, "log", str(folder / run)], check=True, capture_output=True, text=True).stdout.splitlines()
-    return [record for record in map(json.loads, lines) if record["schema"] == "wake.decision/1"]
+    return [record for record in map(json.loads, lines) if record["schema"] == "wake.decision/2"]
 
 
 def denials(run):
@@ -36,7 +36,7 @@ def denials(run):
                 shapes[value["shape"]] = value["record"]["verdict"]
             elif "shape" in value:
                 count += shapes[value["shape"]] == "deny"
-            elif value.get("schema") == "wake.decision/1":
+            elif value.get("schema") == "wake.decision/2":
                 count += value["verdict"] == "deny"
     return count
 

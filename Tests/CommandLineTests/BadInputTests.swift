@@ -27,6 +27,7 @@ struct BadInputTests {
         (["run", "small.yaml", "--set", "regionLimit=-1"], 2, ["'-1'", "0 to 10000 regions"]),
         (["run", "small.yaml", "--set", "wakeWindow"], 2, ["'wakeWindow'", "NAME=VALUE"]),
         (["rules", "--settings", "--profile", "ios99"], 2, ["'ios99'", "ios17"]),
+        (["run", "small.yaml", "--gpsd", "pi:gps"], 2, ["--gpsd pi:gps", "localhost:2947"]),
         (["run", "small.yaml", "--seed"], 2, ["--seed", "needs a value"]),
         (["run"], 2, ["SCENARIO.yaml is missing"]),
         (["runn", "small.yaml"], 2, ["'runn'", "'run'"]),

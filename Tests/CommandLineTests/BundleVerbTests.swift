@@ -56,6 +56,21 @@ struct BundleVerbTests {
         }
     }
 
+    @Test("The Info.plist of an Xcode project will do: what is assumed of it is told, and --identifier says it")
+    func project() throws {
+        try inFolder { program in
+            try program.write("heart", "#!/bin/sh\n", executable: true)
+            let text = plist(executable: "$(EXECUTABLE_NAME)", identifier: "$(PRODUCT_BUNDLE_IDENTIFIER)")
+            try program.write("Info.plist", text)
+            let assumed = try program.run("app", "bundle", "heart")
+            #expect(assumed.code == 0 && assumed.output == "heart.app\n", "\(assumed.errors)")
+            #expect(assumed.errors.contains("Info.plist: the identifier is a setting of a project; com.example.heart "))
+            let said = try program.run("app", "bundle", "heart", "--identifier", "com.acme.heart", "--out", "said")
+            #expect(said.code == 0 && said.errors == "", "\(said.errors)")
+            #expect(try program.run("app", "verify", "said/heart.app").output.contains("good: com.acme.heart,"))
+        }
+    }
+
     @Test("What makes no bundle is refused with 11, and leaves everything as it was")
     func refused() throws {
         try inFolder { program in

@@ -116,6 +116,38 @@ struct ImportTests {
         #expect(head.errors.contains("damaged at byte 16"))
     }
 
+    @Test("A capture of a kind that is not read is refused with what is read, and is not called damaged")
+    func unread() throws {
+        let program = try Program()
+        defer { program.clean() }
+        var bytes = try Data(contentsOf: URL(filePath: Self.capture("belt-central.pcap")))
+        bytes[20] = 192
+        try bytes.write(to: program.folder.appending(path: "ppi.pcap"))
+        let says = "wakebench: ppi.pcap: link type 192 is not read; expected link type 187, 201, 251, 254, 256 or 272"
+        for words in [["import"], ["device", "check"]] {
+            expectRefusal(try program.run(Program.path, words + ["ppi.pcap"]), code: 11, says: says)
+        }
+        // Behind one that is read, too.
+        let second = try program.run("import", Self.capture("belt-central.pcap"), "ppi.pcap", "-o", "made.yaml")
+        expectRefusal(second, code: 11, says: says)
+        #expect(!program.exists("made.yaml"))
+    }
+
+    @Test("A packed capture is read as it is, and one that is cut keeps what stands before the cut")
+    func packed() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let imported = try program.run("import", Self.capture("belt-parts.pcap.gz"), "-o", "taken.yaml")
+        #expect(imported.code == 0)
+        #expect(imported.output.contains("belt-parts.pcap.gz: pcap, 289 records"))
+        #expect(imported.output.contains("taken.yaml: F0:11:22:33:44:55, 14 notifications"))
+        let bytes = try Data(contentsOf: URL(filePath: Self.capture("belt-parts.pcap.gz")))
+        try bytes.dropLast(3).write(to: program.folder.appending(path: "cut.pcap.gz"))
+        let cut = try program.run("import", "cut.pcap.gz")
+        #expect(cut.code == 0)
+        #expect(cut.output.contains("cut.pcap.gz: damaged at byte 11423: what cannot be unpacked: it is cut short"))
+    }
+
     @Test("What a capture says is printed escaped, and is one line of a device file")
     func escaped() throws {
         let program = try Program()
@@ -149,6 +181,25 @@ struct ImportTests {
         #expect(page["written"] as? [String] == ["visit.yaml", "visit.nmea"])
         let refused = try program.run("import", "visit.log", "--address", "F0:11:22:33:44:55")
         #expect(refused.code == 2)
+    }
+
+    @Test("What is assumed of places is said, and stands in the device file")
+    func assumedPlaces() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let sentences = ["00", "01"].map { "$GNGNS,1015\($0).00,1030.00000,N,02015.00000,E,AAN,12,0.9,100.0,10.0,,\n" }
+        try program.write("walk.log", #"{"class":"WATCH","enable":true,"nmea":true}"# + "\n" + sentences.joined())
+        let imported = try program.run("import", "walk.log", "-o", "walk.yaml")
+        #expect(imported.code == 0, "\(imported.errors)")
+        let notes = [
+            "2 sentences without a checksum are taken as they are", "no sentence says the date: 2000-01-01 is assumed",
+        ]
+        #expect(imported.output.contains("NMEA 0183, 2 places"))
+        #expect(imported.output.contains(notes.map { "note: \($0)\n" }.joined()))
+        #expect(try program.read("walk.yaml").contains(notes.map { "# \($0)\n" }.joined()))
+        let page = try program.run("import", "walk.log", "--json")
+        let object = try JSONSerialization.jsonObject(with: Data(page.output.utf8)) as? [String: Any]
+        #expect(object?["notes"] as? [String] == notes)
     }
 
     // MARK: umockdev
@@ -270,6 +321,18 @@ struct ImportTests {
         let compared = try program.run("compare", "played-run", "taken-run")
         #expect(compared.code == 0)
         #expect(compared.output.hasPrefix("equal verdicts"))
+    }
+
+    @Test("What keeps a connection open is counted beside its messages")
+    func keepAlives() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let imported = try program.run("import", Self.capture("sip-keep-alives.pcap"))
+        #expect(imported.code == 0)
+        #expect(imported.output.contains(": 4 messages, 6 keep-alives\n"))
+        let json = try program.run("import", Self.capture("sip-keep-alives.pcap"), "--json")
+        let page = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+        #expect((page["calls"] as? [[String: Any]])?.first?["keep_alives"] as? Int == 6)
     }
 
     @Test("The server of calls is whom the address names, and nobody else's is found")

@@ -91,6 +91,8 @@ struct LossTests {
             characteristics: [{uuid: 2A37, properties: [notify]}, {uuid: 2A3F, properties: [notify]}]
           - service: 180F
             characteristics: [{uuid: 2A19, properties: [notify]}]
+          - service: 1801
+            characteristics: [{uuid: 2A05, properties: [indicate]}]
         faults:
           - {name: gone, change-services: {remove: [180D]}}
 
@@ -280,7 +282,7 @@ struct LossTests {
         try run(scenario, device: Self.sensor) { program, run in
             #expect(run.code == 0, "\(run.errors)")
             for (app, kind, rule, lifts) in [
-                ("place", "region-entered", "LAUNCH-3", !isNew), ("pulse", "peripheral-connected", "BTC-8", isNew),
+                ("place", "region-entered", "LAUNCH-3", true), ("pulse", "peripheral-connected", "BTC-8", isNew),
             ] {
                 let why = try program.run("why", app, "--run", "out").output
                 let but = lifts ? ", but for what lifts it below" : ""

@@ -148,6 +148,7 @@ enum Scenarios {
     static let forceQuit = """
         scenario: swiped
         profile: ios26
+        settings: {locationLiftsForceQuit: off}
         devices: [{file: beacon.yaml, name: beacon}]
         apps:
           - scripted: com.acme.heart

@@ -10,7 +10,7 @@ private final class Recording {
     private let process: ChildProcess
     private let changes: Int32
 
-    init(_ program: Program, _ words: [String]) throws {
+    init(_ program: Program, _ words: [String], verb: String = "record") throws {
         self.program = program
         talk = program.folder.appending(path: "talk")
         try FileManager.default.createDirectory(at: talk, withIntermediateDirectories: true)
@@ -19,7 +19,7 @@ private final class Recording {
             let added = unsafe inotify_add_watch(changes, folder.path, UInt32(IN_MODIFY | IN_CREATE))
             try #require(added >= 0)
         }
-        process = try program.start(Program.path, ["record"] + words, talk: talk)
+        process = try program.start(Program.path, [verb] + words, talk: talk)
     }
 
     deinit {
@@ -169,8 +169,8 @@ struct RecordTests {
         """
     }
 
-    private static func report(_ second: Int) -> String {
-        #"{"class":"TPV","device":"/dev/ttyACM0","mode":3,"time":"2025-05-06T07:32:0\#(second).000Z","#
+    fileprivate static func report(_ second: Int, device: String = "/dev/ttyACM0") -> String {
+        #"{"class":"TPV","device":"\#(device)","mode":3,"time":"2025-05-06T07:32:0\#(second).000Z","#
             + #""lat":48.1,"lon":11.5,"eph":5.0,"speed":1.0,"track":90.0}"# + "\r\n"
     }
 
@@ -184,7 +184,10 @@ struct RecordTests {
         let daemon = try listener.accept()
         daemon.say(#"{"class":"VERSION","release":"3.22","proto_major":3,"proto_minor":14}"# + "\r\n")
         #expect(daemon.hear() == "?WATCH={\"enable\":true,\"json\":true};\n")
-        for second in 0..<3 { daemon.say(Self.report(second)) }
+        // It says each moment twice, and of a second receiver as well.
+        for second in 0..<3 {
+            daemon.say(Self.report(second) + Self.report(second) + Self.report(second, device: "/dev/ttyUSB0"))
+        }
         try recording.wait(for: "07:32:02.000Z", in: "drive-received.json")
         daemon.close()
         let outcome = try recording.end(by: nil)
@@ -193,7 +196,11 @@ struct RecordTests {
         let page = try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
         #expect(page["ok"] as? Bool == false && page["end"] as? String == "gone")
         #expect((page["counts"] as? [String: Int])?["fixes"] == 3)
-        #expect((page["import"] as? [String: Any])?["places"] as? Int == 3)
+        let track = try #require(page["import"] as? [String: Any])
+        #expect(track["places"] as? Int == 3)
+        #expect((track["skipped"] as? [String: Int]) == ["fixes of another receiver": 3])
+        let note = "several receivers have fixes: /dev/ttyACM0 is followed, and /dev/ttyUSB0 left out"
+        #expect(track["notes"] as? [String] == [note])
         #expect(try program.read("drive.yaml").contains("device: location-track"))
     }
 
@@ -324,6 +331,35 @@ struct RecordTests {
         let line = try #require(lines.first { $0.contains("recording: ") })
         #expect(line.contains("bytes, ") && line.contains("Ctrl-C ends it"), "\(lines)")
         #expect(lines.last?.contains("Ctrl-C") == false)
+    }
+}
+
+@Suite("wakebench run with a gpsd")
+struct GPSDRunTests {
+    @Test("--gpsd takes a host, and of two receivers one is followed and the other named in the log")
+    func receivers() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let scenario = """
+            scenario: walk
+            apps: [{scripted: com.example.walker, name: walker, modes: [location], location: {updates: true}}]
+            steps: [{at: 0, launch: walker}]
+            until: 2s
+            """
+        try program.write("walk.yaml", scenario)
+        let listener = try Listener()
+        let words = ["walk.yaml", "--backend", "location=gpsd", "--gpsd", "127.0.0.1:\(listener.port)", "--out", "out"]
+        let run = try Recording(program, words, verb: "run")
+        let daemon = try listener.accept()
+        daemon.say(#"{"class":"VERSION","release":"3.22","proto_major":3,"proto_minor":14}"# + "\r\n")
+        #expect(daemon.hear().hasPrefix("?WATCH={\"enable\":true"))
+        daemon.say(RecordTests.report(0) + RecordTests.report(0, device: "/dev/ttyUSB0") + RecordTests.report(1))
+        let outcome = try run.end(by: nil)
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        let note =
+            "gpsd on 127.0.0.1:\(listener.port): several receivers have fixes: "
+            + "/dev/ttyACM0 is followed, and /dev/ttyUSB0 left out"
+        #expect(try program.read("out/outcomes.ndjson").replacing("\\/", with: "/").contains(note))
     }
 }
 

@@ -243,7 +243,7 @@ struct RunTests {
             #expect(object["folder"] as? String == "out")
             let expectations = try #require(object["expectations"] as? [[String: Any]])
             #expect(expectations.map { $0["file"] as? String } == ["swiped.yaml"])
-            #expect(expectations.map { [$0["line"] as? Int, $0["column"] as? Int] } == [[16, 5]])
+            #expect(expectations.map { [$0["line"] as? Int, $0["column"] as? Int] } == [[17, 5]])
         }
     }
 

@@ -37,6 +37,26 @@ struct ScriptsTests {
         }
     }
 
+    @Test(
+        "systemd finds nothing wrong with the units of the daemon",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze"), "needs systemd-analyze")
+    )
+    func units() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let units = ["wakebench.service", "wakebench.socket"].map { Self.folder.appending(path: "systemd/\($0)").path }
+        let verified = try program.run("/usr/bin/systemd-analyze", ["verify"] + units)
+        #expect(verified.code == 0, "\(verified.errors)")
+    }
+
+    @Test("Packages in Python have a description that indexes show", arguments: ["python", "sweep"])
+    func packages(_ name: String) throws {
+        let folder = Self.folder.appending(path: name)
+        let project = try String(contentsOf: folder.appending(path: "pyproject.toml"), encoding: .utf8)
+        #expect(project.contains("\nreadme = \"README.md\"\n"))
+        #expect(try String(contentsOf: folder.appending(path: "README.md"), encoding: .utf8).hasPrefix("# "))
+    }
+
     @Test("A word that Scripts/test and Scripts/demo do not know is refused with 2", arguments: ["test", "demo"])
     func unknown(_ script: String) throws {
         let refused = try run(script, ["--quik"])

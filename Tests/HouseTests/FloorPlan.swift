@@ -19,7 +19,7 @@ enum FloorPlan {
         Room(name: "WakePorts", floor: "Core", imports: ["WakeModel"]),
         Room(name: "WakeWire", floor: "Core", imports: ["WakeModel", "WakeJSON"], foundation: true),
         Room(name: "WakeDevices", floor: "Core", imports: ["CYAML", "WakeModel", "WakeJSON"], foundation: true),
-        Room(name: "WakeCaptures", floor: "Core", imports: ["WakeModel", "WakeDevices"]),
+        Room(name: "WakeCaptures", floor: "Core", imports: ["CZlib", "WakeModel", "WakeDevices"]),
 
         Room(name: "WakeSystem", floor: "System", imports: ["CSystemd", "CWakeShims"]),
         Room(name: "WakeBus", floor: "System", imports: ["CSystemd", "WakeSystem"]),
@@ -215,7 +215,7 @@ enum FloorPlan {
     /// Libraries of the system.
     static let libraries: Set<String> = [
         "CSystemd", "CSQLite", "CYAML", "CUdev", "CALSA", "CBluetooth", "CCurl", "CNGHTTP2", "COpenSSL",
-        "CMicroHTTPD", "CNcurses",
+        "CMicroHTTPD", "CNcurses", "CZlib",
     ]
 
     /// Our own code in C, but for the halves: what each needs.

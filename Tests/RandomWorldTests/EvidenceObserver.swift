@@ -245,7 +245,7 @@ struct EvidenceObserver {
         // What comes later does so by the rule that let it wait: BTC-2, BTP-1, LOC-2, AUD-6, LAUNCH-6.
         let later: [RuleID] =
             switch decision.snapshot.via.source {
-            case .bluetooth: [.btc2, .btp1]
+            case .bluetooth: decision.kind == .readyToWrite ? [.btc12] : [.btc2, .btp1, .btc13]
             case .location: [decision.snapshot.via == .answer ? .launch6 : .loc2]
             case .audio: [.aud6, .launch6]
             default: [.launch6]

@@ -134,6 +134,8 @@ struct Observer {
         switch input {
         case .event(let event), .overflowed(let event):
             peripherals[Int(id.number)] = event.peripheral
+            // Of what the phone is not told there is nothing to decide (BTC-14).
+            if event.isUntoldChange { recordCounts[Int(id.number)] = 1 }
             if BackgroundTaskKind.allCases.contains(where: { $0.event == event.kind }) { tasks[id] = event.task }
         default: recordCounts[Int(id.number)] = 1
         }
@@ -409,6 +411,7 @@ struct Observer {
             || isSetUp && decision.snapshot.via.source == .bluetooth
             // PUSH-6.
             || decision.snapshot.via == .pushKit
+            || profile.areas.backgroundTask.outlivesForceQuit && decision.snapshot.via == .processingTask
         if profile.forceQuitBars, apps[Int(decision.app.number)].barred, !lifts {
             fail("LAUNCH-2: \(decision.id) relaunches a force-quit app")
         }
@@ -437,19 +440,20 @@ struct Observer {
         let index = Int(decision.app.number)
         switch decision.verdict {
         case .resume, .relaunch:
-            apps[index].windowBegan = now
-            apps[index].windowLength = window(of: decision)
+            apps[index].windowBegan = isAnswered(decision) ? nil : now
+            apps[index].windowLength = isAnswered(decision) ? .zero : window(of: decision)
             apps[index].backgroundSince = now
             countCall(decision, index)
         case .backgroundDeliver:
             endWindow(index)
-            guard opensWindow(decision, of: apps[index]) else { break }
+            guard opensWindow(decision, of: apps[index]), !isAnswered(decision) else { break }
+            if apps[index].windowBegan != nil, profile.wakeWindow == .first { break }
+            apps[index].backgroundSince = now
             let length = window(of: decision)
-            if let began = apps[index].windowBegan {
-                guard profile.wakeWindow == .each,
-                    now.advanced(by: length) > began.advanced(by: apps[index].windowLength)
-                else { break }
-                apps[index].backgroundSince = now
+            if let began = apps[index].windowBegan,
+                now.advanced(by: length) <= began.advanced(by: apps[index].windowLength)
+            {
+                break
             }
             apps[index].windowBegan = now
             apps[index].windowLength = length
@@ -464,10 +468,14 @@ struct Observer {
     }
 
     private func window(of decision: Decision) -> Instant.Span {
-        switch decision.snapshot.via.source {
-        case .transfer: profile.areas.transfer.window
-        case .push: profile.areas.push.window
-        default: profile.areas.bluetooth.window
+        decision.snapshot.via.source == .transfer ? profile.areas.transfer.window : profile.areas.bluetooth.window
+    }
+
+    /// Whether a wake ends with a completion handler: then the time is that of what is owed (LIFE-11).
+    private func isAnswered(_ decision: Decision) -> Bool {
+        switch decision.snapshot.via {
+        case .transferEvents, .fetch, .refreshTask, .processingTask: true
+        default: decision.snapshot.via.source == .push
         }
     }
 
@@ -475,7 +483,7 @@ struct Observer {
     private mutating func noteHandled(_ session: NameID, _ index: Int) {
         guard let place = apps[index].owed.firstIndex(where: { $0.session == session }) else { return }
         apps[index].owed.remove(at: place)
-        if apps[index].owed.isEmpty, apps[index].state == .background { apps[index].windowBegan = nil }
+        apps[index].transferredUntil = apps[index].owed.map(\.due).max() ?? now
     }
 
     /// XFER-1, XFER-5: the source has a transfer once, and none of an app that is barred.
@@ -501,10 +509,7 @@ struct Observer {
         guard decision.kind.source == .push else { return }
         let figures = profile.areas.push
         apps[index].pushedUntil = now.advanced(by: max(figures.window, figures.reportLimit))
-        if decision.verdict == .foregroundDeliver { return }
-        if decision.verdict == .relaunch || decision.verdict == .resume || apps[index].windowBegan != nil {
-            apps[index].backgroundSince = now
-        }
+        if decision.verdict != .foregroundDeliver { apps[index].backgroundSince = now }
     }
 
     /// VOIP-6: no more wakes for calls than the limit within its window.
@@ -552,6 +557,7 @@ struct Observer {
             if apps[Int(app.number)].state != .suspended { fail("RESP-3: connections of an app that runs end") }
         case .rest(let app):
             if apps[Int(app.number)].state == .suspended { fail("VOIP-1: sockets of a suspended app rest") }
+        case .network: break
         }
     }
 
@@ -797,7 +803,7 @@ struct Observer {
     private func updatesHold(_ index: Int) -> Bool {
         guard profile.areas.location.backgroundFlag, apps[index].hasLocationMode else { return false }
         switch apps[index].locationAuthorization {
-        case .always, .provisionalAlways, .whenInUse: return !apps[index].backgroundUpdates.isEmpty
+        case .always, .provisionalAlways, .whenInUse, .allowOnce: return !apps[index].backgroundUpdates.isEmpty
         case .notDetermined, .restricted, .denied: return false
         }
     }
@@ -805,7 +811,7 @@ struct Observer {
     private mutating func startUpdates(of number: ManagerNumber, _ index: Int, allowsBackground: Bool) {
         switch apps[index].locationAuthorization {
         case .restricted, .denied: return
-        case .notDetermined, .whenInUse, .always, .provisionalAlways: break
+        case .notDetermined, .whenInUse, .always, .provisionalAlways, .allowOnce: break
         }
         guard apps[index].managers.contains(number) else { return }
         endUpdates(of: number, index)

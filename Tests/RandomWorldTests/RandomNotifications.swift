@@ -37,7 +37,7 @@ extension RandomWorld {
         case 3:
             var match = DateMatch()
             match.hour = UInt8(chance.below(24))
-            if chance.once(in: 8) { (match.month, match.day) = (2, 30) }
+            if chance.once(in: 8) { match.year = 2_025 }
             return .matching(match, repeats: chance.once(in: 2))
         default: return .interval(.milliseconds(Int64(chance.below(5_000))), repeats: false)
         }

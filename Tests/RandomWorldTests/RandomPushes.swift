@@ -15,7 +15,8 @@ extension RandomWorld {
         case 1: .push(.unregisterCalls)
         case 2, 3: .push(.register)
         case 4, 5: .push(.registerCalls)
-        case 6, 7: .push(.reportCall)
+        case 6: .push(.reportCall)
+        case 7: .push(chance.pick([.reportCall, .callBegan, .callEnded, .callEnded]))
         case 8..<11: .push(.callHandled(anyPushed(of: app)))
         default: .push(.fetched(anyPushed(of: app), chance.pick(FetchResult.allCases)))
         }

@@ -85,6 +85,7 @@ struct RandomWorld {
         if seed % 5 == 2 { profile.areas.location.needsRefresh = true }
         if seed % 4 == 1 { profile.wakeWindow = .first }
         if seed % 4 == 2 { profile.areas.bluetooth.accessorySetupRelaunches = true }
+        if seed % 4 == 0 { profile.areas.bluetooth.channelDataWakes = false }
         if seed % 2 == 0 { profile.areas.audio.silenceLimit = .seconds(10) }
         if seed % 7 == 3 { profile.areas.voip.wakeLimit = nil }
         if seed % 4 == 3 { profile.areas.push.limitWindow = .seconds(60) }
@@ -546,7 +547,7 @@ struct RandomWorld {
             case 15: .removePasscode
             case 16, 17: .displayOn
             case 18: chance.once(in: 2) ? .callBegan : .callEnded
-            case 19: .callEnded
+            case 19: chance.pick([.callEnded, .callEnded, .callEndedWithoutResume, .callEndedUntold])
             case 20: chance.pick([.bluetoothOff, .bluetoothOffInControlCentre])
             case 21: chance.pick([.airplaneModeOn, .airplaneModeOnKeepingBluetooth])
             case 22: .airplaneModeOff
@@ -620,8 +621,11 @@ struct RandomWorld {
                 isEvent: true
             )
         case .operate(let client, let peripheral, let operation):
-            if case .setNotify(let handle, true) = operation, !chance.once(in: 8) { return notify(peripheral, handle) }
             var kind = answer(to: operation)
+            if case .setNotify(let handle, true) = operation, !chance.once(in: 8) {
+                guard chance.once(in: 16) else { return notify(peripheral, handle) }
+                kind = .channelDataAvailable
+            }
             if kind == .channelOpened, chance.once(in: 2) { kind = .channelDataAvailable }
             hear(
                 .event(
@@ -647,7 +651,7 @@ struct RandomWorld {
                 .event(WakeEvent(kind: .connectionEvent, peripheral: anyPeripheral(), client: client)),
                 isEvent: true
             )
-        case .stopScan, .release: break
+        case .stopScan, .release, .forgetAttributes: break
         }
     }
 

@@ -15,7 +15,7 @@ struct Redecision {
     /// The checks whose fact can be changed by itself.
     static let changeable: [Check] = [
         .notForceQuit, .unlockedSinceBoot, .modePresent, .updatesInBackground, .beyondDistanceFilter, .authorized,
-        .notPaused,
+        .notPaused, .precisionNotNeeded,
         .sideWanted, .soundModePresent, .noCall, .voipModePresent, .accessoryModePresent, .notDuplicate,
         .restoreIdentifier, .scanHasMode,
         .exitAllowsRelaunch, .lowPowerModeOff, .backgroundRefreshOn, .refreshWhereNeeded, .externalPower, .bluetoothOn,
@@ -121,6 +121,7 @@ struct Redecision {
                 return false
             }
             changeUpdates(check, of: index, in: &router)
+        case .precisionNotNeeded: router.areas.location.apps[index].isReduced = false
         case .sideWanted: changeRegion(event, of: index, in: &router)
         case .notDuplicate:
             for slot in router.areas.bluetooth.apps[index].managers.indices {

@@ -12,6 +12,9 @@ enum Rulebook {
         case .modePresent where decision.snapshot.via.source == .bluetooth:
             return waits && onlyWaiting(failing, decision) ? .defer : .deny
         case .requestOfCentral: return waits && onlyWaiting(failing, decision) ? .defer : .deny
+        // BTC-12, BTC-13: it waits for the app to run.
+        case .readinessWakes, .channelWakes:
+            return waits && failing.allSatisfy { $0 == decisive } ? .defer : .drop
         // LAUNCH-6: an answer waits for the app that asked, and there is nothing to wait for when it is gone.
         case .asksToBeWoken: return waits ? .defer : .drop
         // LOC-2: the newest update is kept.
@@ -38,7 +41,9 @@ enum Rulebook {
 
     private static func onlyWaiting(_ failing: [Check], _ decision: Decision) -> Bool {
         if decision.kind == .readRequested || decision.kind == .writeRequested { return false }
-        return failing.allSatisfy { $0 == .modePresent || $0 == .requestOfCentral }
+        return failing.allSatisfy {
+            [.modePresent, .requestOfCentral, .readinessWakes, .channelWakes].contains($0)
+        }
     }
 
     /// LIFE-11, LIFE-4, LAUNCH-1; what is for no app becomes the events that follow from it.
@@ -86,11 +91,12 @@ enum Rulebook {
         case .accessoryModePresent: return shown.modes.contains(.externalAccessory)
         case .updatesReachProcess, .accessoryReachesProcess: return shown.state != .notRunning
         case .rangesWhileRunning: return isRunning
+        case .precisionNotNeeded: return ![.region, .beaconRegion, .ranging].contains(shown.via)
         case .beyondDistanceFilter: return shown.movedSquare >= shown.filterChord * shown.filterChord
         case .authorized:
             switch shown.locationAuthorization {
             case .always, .provisionalAlways: return true
-            case .whenInUse: return nil
+            case .whenInUse, .allowOnce: return nil
             case .notDetermined, .restricted, .denied: return false
             }
         case .socketsWatched:
@@ -109,6 +115,8 @@ enum Rulebook {
         case .transferWakes:
             return decision.kind == .transferEnded || decision.kind == .transferChallenged ? true : nil
         case .appInFront: return shown.state == .active || shown.state == .inactive
+        case .readinessWakes: return isRunning
+        case .channelWakes: return isRunning || profile.areas.bluetooth.channelDataWakes
         case .scanHasMode: return shown.modes.contains(.bluetoothCentral)
         case .scanNamesServices: return shown.scanServices > 0
         case .restoreIdentifier, .peripheralPreserved:

@@ -134,7 +134,8 @@ final class AppProcess {
     /// What it printed and was read before its end.
     private var printed = Data()
 
-    init(_ command: [String], connected: Bool = true) throws {
+    /// - Parameter home: The app's own folder.
+    init(_ command: [String], connected: Bool = true, home: String = "/") throws {
         let (bench, appEnd) = try BenchEnd.pair()
         self.bench = bench
         let output = Pipe()
@@ -152,7 +153,7 @@ final class AppProcess {
         if connected {
             unsafe posix_spawn_file_actions_adddup2(&actions, appEnd, 3)
         }
-        var environment = ["PATH=/usr/bin:/bin", "HOME=/"]
+        var environment = ["PATH=/usr/bin:/bin", "HOME=\(home)"]
         if connected {
             environment.append("\(WireLimits.socketVariable)=3")
         }

@@ -296,32 +296,43 @@ struct CentralManagerTests {
         #expect(try end.lines().filter { $0.hasPrefix("longest") } == ["longest 20", "longest 244"])
     }
 
+    // MARK: Both forms of a disconnect
+
+    @Test(
+        "BTC-11: of a delegate with both forms of a disconnect the shorter one alone is called",
+        arguments: [true, false]
+    )
+    func bothForms(reconnecting: Bool) throws {
+        let end = try BluetoothAppEnd("central=", "both-forms", "poweredOn=scan", "didDiscover=reconnecting")
+        try end.connectBelt()
+        _ = try end.disconnectBelt(reconnecting: reconnecting)
+        let state = reconnecting ? "connecting" : "disconnected"
+        let lines = try end.lines().filter { $0.hasPrefix("didDisconnect") }
+        #expect(lines == ["didDisconnect in short CBError.connectionTimeout \(state)"])
+    }
+
     // MARK: Several managers
 
-    @Test("A manager that connects the peripheral of another one gets one of its own, and the other's takes no command")
+    @Test("A manager neither connects nor disconnects the peripheral of another one: nothing is asked, told or changed")
     func peripheralOfAnotherManager() throws {
         let end = try BluetoothAppEnd(
             "central=",
             "poweredOn=scan",
             "didDiscover=other",
-            "other=connect-other",
-            "didConnect other=discover"
+            "other=connect-other,services,connect,cancel-other,services"
         )
         try end.tell(.central(.state(.poweredOn)))
         let seen = WireDiscovery(identifier: BenchEnd.belt, name: "belt", Advertisement(signalStrength: -50))
         try end.tell(.central(.discovered(seen)))
         let asked = try end.tell(.central(.state(.poweredOn)), of: 2)
-        #expect(asked == [.central(manager: 2, .connect(peripheral: BenchEnd.belt, [], startDelay: nil))])
-        // The app has only the first manager's object, so that the second one's goes, and takes its connection with it.
-        let cancel = AppMessage.central(manager: 2, .cancel(peripheral: BenchEnd.belt))
-        #expect(try end.tell(.central(.connected(peripheral: BenchEnd.belt, name: "belt")), of: 2) == [cancel])
+        #expect(asked == [.central(manager: 1, .connect(peripheral: BenchEnd.belt, [], startDelay: nil))])
         let result = try end.end()
-        #expect(result.lines.suffix(1) == ["didConnect other"])
-        let belt = "<CBPeripheral: identifier = \(BenchEnd.belt), name = belt, state = connecting>"
-        #expect(
-            result.complaints.first
-                == "wakebench: [CoreBluetooth] API MISUSE: \(belt) can only accept commands while in the connected state"
-        )
+        #expect(result.lines.suffix(3) == ["other", "services nil disconnected", "services nil connecting"])
+        let misuses = ["disconnected", "connecting"].map { state in
+            "wakebench: [CoreBluetooth] API MISUSE: <CBCentralManager: 2> <CBPeripheral: identifier = \(BenchEnd.belt), "
+                + "name = belt, state = \(state)> is the peripheral of another manager, ignored"
+        }
+        #expect(result.complaints == misuses)
     }
 
     @Test("A peripheral whose manager is gone is not a valid one, in Apple's words")

@@ -3,6 +3,15 @@ import Testing
 import WakeModel
 import WakeWire
 
+/// The folder of an app, for as long as a test holds it.
+final class AppHome {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "app-home-\(UUID().uuidString)")
+
+    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+}
+
 /// The bench's end of a process that does with a location manager what it is told.
 struct LocationAppEnd {
     static let uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
@@ -17,18 +26,24 @@ struct LocationAppEnd {
     )
 
     let app: AppProcess
+    private let home: AppHome
     /// What the app asked while it started, but for its managers.
     private(set) var asked: [WireLocationRequest] = []
 
     /// Starts it, answers for its managers, and waits until it has launched.
+    ///
+    /// - Parameter known: The folder of earlier processes of it; nil for a fresh one.
     init(
         _ commands: [String],
         authorization: WireAuthorization = .authorizedAlways,
         isPrecise: Bool = true,
-        regions: [WireRegion] = []
+        regions: [WireRegion] = [],
+        home known: AppHome? = nil
     ) throws {
+        home = try known ?? AppHome()
         app = try AppProcess(
-            [AppProcess.repository.appending(path: ".build/debug/LocationApp").path] + commands
+            [AppProcess.repository.appending(path: ".build/debug/LocationApp").path] + commands,
+            home: home.folder.path
         )
         guard case .hello = try app.bench.next() else { throw BenchFailure(description: "no hello") }
         app.bench.send(.welcome(Welcome(state: .background)))

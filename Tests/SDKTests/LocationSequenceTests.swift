@@ -58,13 +58,14 @@ struct LocationSequenceTests {
         try end.waitForLine("live ended")
     }
 
-    @Test("Live updates go on in the background while a session is held, and no longer")
+    @Test("SESS-3: live updates go on in the background while a session is held, as the bench is told, and no longer")
     func session() throws {
         let end = try LocationAppEnd(["session", "live"])
+        #expect(end.asked == [.beginSession])
         let asked = try end.serve(until: { $0 == Self.updating(true) })
         #expect(asked == [.allowBackground(id: 0), Self.updating(true)])
         end.app.bench.deliver(1, manager: 2, .location(Self.position(1)))
-        #expect(try end.serve(until: { $0 == Self.updating(false) }) == [Self.updating(false)])
+        #expect(try end.serve(until: { $0 == .endSession }) == [Self.updating(false), .endSession])
     }
 
     private static let region = WireRegion(
@@ -82,15 +83,15 @@ struct LocationSequenceTests {
         // As it was assumed to be: not told.
         try end.tell(.regionState(Self.region.identifier, .outside), manager: 2)
         try end.tell(.regionEntered(Self.region.identifier), manager: 0)
-        try end.waitForLine("condition office satisfied last=satisfied")
+        try end.waitForLine("condition office satisfied last=unsatisfied")
         end.app.bench.deliver(9, manager: 0, .location(.regionExited(Self.region.identifier)))
         let stop = WireLocationRequest.stopMonitoring(region: Self.region.identifier)
         #expect(try end.serve(until: { $0 == stop }) == [stop])
         let lines = try end.lines()
         #expect(
             lines == [
-                #"conditions ["office"]"#, "condition office satisfied last=satisfied",
-                "condition office unsatisfied last=unsatisfied",
+                #"conditions ["office"]"#, "condition office satisfied last=unsatisfied",
+                "condition office unsatisfied last=satisfied",
             ]
         )
     }
@@ -101,8 +102,65 @@ struct LocationSequenceTests {
         try end.serveCreation()
         try end.waitForLine(#"conditions ["office"]"#)
         try end.tell(.regionEntered(Self.region.identifier), manager: 0)
-        try end.waitForLine("condition office satisfied last=satisfied")
+        try end.waitForLine("condition office satisfied last=unknown")
         #expect(try end.lines().first == "monitored []")
+    }
+
+    private static let trail = WireRegion(
+        identifier: "CLMonitor trail/office",
+        shape: .circle(latitude: 52.3731, longitude: 4.8922, radius: 150)
+    )
+
+    @Test("MON-3: while an event is handled the record has the prior one, and the next process finds the last handled")
+    func record() throws {
+        let home = try AppHome()
+        let first = try LocationAppEnd(["trail"], home: home)
+        #expect(try first.serve(until: { $0 == .monitor(Self.trail) }) == [.monitor(Self.trail)])
+        try first.waitForLine("trail record unsatisfied")
+        try first.tell(.regionEntered(Self.trail.identifier), manager: 0)
+        try first.waitForLine("trail satisfied before=unsatisfied")
+        // The first was handled when the second is.
+        first.app.bench.deliver(9, manager: 0, .location(.regionExited(Self.trail.identifier)))
+        try first.waitForLine("trail unsatisfied before=satisfied")
+        first.app.bench.deliver(10, manager: 0, .location(.regionEntered(Self.trail.identifier)))
+        try first.waitForLine("trail satisfied before=unsatisfied and stays")
+        _ = try first.lines()
+
+        let second = try LocationAppEnd(["trail"], regions: [Self.trail], home: home)
+        try second.serveCreation()
+        // What the first process did not get over is told again.
+        try second.waitForLine("trail record unsatisfied")
+        try second.waitForLine("trail satisfied before=unsatisfied")
+        second.app.bench.deliver(9, manager: 0, .location(.regionExited(Self.trail.identifier)))
+        try second.waitForLine("trail unsatisfied before=satisfied")
+        _ = try second.lines()
+    }
+
+    @Test("MON-3: a loop that ends has handled its event, and what a damaged file held is lost with a line")
+    func damaged() throws {
+        let home = try AppHome()
+        let first = try LocationAppEnd(["trail-once"], home: home)
+        _ = try first.serve(until: { $0 == .monitor(Self.trail) })
+        try first.tell(.regionEntered(Self.trail.identifier), manager: 0)
+        try first.waitForLine("trail ended record=satisfied")
+        _ = try first.lines()
+
+        let second = try LocationAppEnd(["trail-once"], regions: [Self.trail], home: home)
+        try second.serveCreation()
+        try second.waitForLine("trail record satisfied")
+        _ = try second.lines()
+
+        try "{".write(
+            to: home.folder.appending(path: ".config/wakebench-monitors"),
+            atomically: true,
+            encoding: .utf8
+        )
+        let third = try LocationAppEnd(["trail-once"], regions: [Self.trail], home: home)
+        try third.serveCreation()
+        try third.waitForLine("trail record unknown")
+        let errors = try third.app.end().errors
+        #expect(errors.count == 1)
+        #expect(errors.first?.contains("cannot be read; what came of conditions before is lost") == true)
     }
 
     @Test("A condition of a beacon is a region of that beacon, and what nothing is known of yet is told either way")
@@ -128,7 +186,7 @@ struct LocationSequenceTests {
         // The monitor's manager may be asked for before this is acknowledged.
         end.app.bench.deliver(9, manager: 1, .location(.authorization(.authorizedAlways, precise: true)))
         try end.serveCreation()
-        try end.waitForLine("condition office satisfied last=satisfied")
+        try end.waitForLine("condition office satisfied last=unknown")
         #expect(try end.lines().filter { $0.hasPrefix("condition ") }.count == 1)
     }
 
@@ -138,7 +196,7 @@ struct LocationSequenceTests {
         _ = try end.serve(until: { $0 == .monitor(Self.region) })
         let failure = WireFailure(domain: "kCLErrorDomain", code: 5, message: "Too many.")
         try end.tell(.monitoringFailed(Self.region.identifier, failure), manager: 2)
-        try end.waitForLine("condition office unmonitored last=unmonitored")
+        try end.waitForLine("condition office unmonitored last=unsatisfied")
     }
 }
 

@@ -17,7 +17,13 @@ struct MessengerTests {
         let app = try AppProcess(command)
         guard case .hello = try app.bench.next() else { throw BenchFailure(description: "no hello") }
         app.bench.send(.welcome(Welcome(state: .background, options: options)))
-        return (app, try app.bench.wait { $0 == .launched })
+        let said = try app.bench.wait { message in
+            if case .notification(.isAllowed(let id)) = message {
+                app.bench.send(.reply(id: id, WireReply(granted: true)))
+            }
+            return message == .launched
+        }
+        return (app, said)
     }
 
     @Test("LAUNCH-6: it asks for both device tokens, and is told them", arguments: [swiftApp, pythonApp])

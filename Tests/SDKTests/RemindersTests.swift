@@ -35,7 +35,11 @@ struct RemindersTests {
     }
 
     /// Starts the app and answers for the phone, a notification a reply; gives what it scheduled before it had launched.
-    private func launch(_ app: AppProcess, pending: [WireNotification]) throws -> [WireNotification] {
+    private func launch(
+        _ app: AppProcess,
+        pending: [WireNotification],
+        isAllowed: Bool = true
+    ) throws -> [WireNotification] {
         guard case .hello = try app.bench.next() else { throw BenchFailure(description: "no hello") }
         app.bench.send(.welcome(Welcome(state: .background, options: LaunchOptions())))
         var scheduled: [WireNotification] = []
@@ -46,6 +50,8 @@ struct RemindersTests {
                 let part = Array(pending.dropFirst(Int(from)).prefix(1))
                 let answer = WireNotifications(list: part, count: UInt32(pending.count))
                 app.bench.send(.reply(id: id, WireReply(notifications: answer)))
+            case .notification(.isAllowed(let id)):
+                app.bench.send(.reply(id: id, WireReply(granted: isAllowed)))
             case .notification(.schedule(var notification)):
                 // Swift and Python put spaces differently.
                 notification.userInfo = notification.userInfo.replacing(" ", with: "")
@@ -63,6 +69,13 @@ struct RemindersTests {
         let app = try AppProcess(command)
         #expect(try launch(app, pending: []) == [Self.tea, Self.morning])
         _ = try app.end()
+    }
+
+    @Test("NOTE-7: it is told whether its user lets it show notifications", arguments: [true, false])
+    func authorization(isAllowed: Bool) throws {
+        let app = try AppProcess(Self.swiftApp)
+        _ = try launch(app, pending: [Self.morning, Self.tea], isAllowed: isAllowed)
+        #expect(try app.end().lines.contains("requestAuthorization \(isAllowed)"))
     }
 
     @Test("NOTE-4: what the phone lists as pending it does not schedule again", arguments: [swiftApp, pythonApp])

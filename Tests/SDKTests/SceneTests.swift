@@ -25,8 +25,16 @@ private struct SceneAppEnd {
     let start: [AppMessage]
     private let folder: URL
 
-    /// - Parameter list: More of its Info.plist.
-    init(scenes: Bool, state: WireAppState, arguments: [String] = [], list more: String = "") throws {
+    /// - Parameters:
+    ///   - options: What it is told of its launch.
+    ///   - list: More of its Info.plist.
+    init(
+        scenes: Bool,
+        state: WireAppState,
+        options: LaunchOptions = LaunchOptions(),
+        arguments: [String] = [],
+        list more: String = ""
+    ) throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "scene-app-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let executable = folder.appending(path: "SceneApp")
@@ -39,7 +47,7 @@ private struct SceneAppEnd {
         try list.write(to: folder.appending(path: "Info.plist"), atomically: true, encoding: .utf8)
         app = try AppProcess([executable.path] + arguments)
         guard case .hello = try app.bench.next() else { throw BenchFailure(description: "no hello") }
-        app.bench.send(.welcome(Welcome(state: state)))
+        app.bench.send(.welcome(Welcome(state: state, options: options)))
         start = try app.bench.wait { $0 == .launched }
     }
 
@@ -102,6 +110,21 @@ struct SceneTests {
                 "applicationDidEnterBackground",
             ]
         )
+    }
+
+    @Test("SCN-1: with a scene manifest launch options are nil, whatever started the app", arguments: [true, false])
+    func launchOptions(scenes: Bool) throws {
+        let starts: [(LaunchOptions, String)] = [
+            (LaunchOptions(bluetoothCentrals: ["belt"]), "UIApplicationLaunchOptionsBluetoothCentralsKey"),
+            (LaunchOptions(bluetoothPeripherals: ["lamp"]), "UIApplicationLaunchOptionsBluetoothPeripheralsKey"),
+            (LaunchOptions(isForLocation: true), "UIApplicationLaunchOptionsLocationKey"),
+            (LaunchOptions(remoteNotification: "{}"), "UIApplicationLaunchOptionsRemoteNotificationKey"),
+        ]
+        for (options, key) in starts {
+            let end = try SceneAppEnd(scenes: scenes, state: .background, options: options, arguments: ["options"])
+            let line = scenes ? "options nil" : "options [\"\(key)\"]"
+            #expect(try end.end().lines == [line, "didFinishLaunching scenes=0", line])
+        }
     }
 
     @Test("RESP-6: a memory warning reaches the app's delegate, with scenes and without", arguments: [true, false])

@@ -59,6 +59,24 @@ struct ConversationTests {
         #expect(conversation.isOver)
     }
 
+    @Test("A push by a token whose iat is text is accepted and told of, and neither a refused one nor another is")
+    func textDate() {
+        let conversation = conversation()
+        func push(iat: String) -> Int32 {
+            provider.push(request(["authorization": "bearer " + token(iat: iat)]))
+        }
+        let streams = [push(iat: "\(noon)"), push(iat: "\"\(noon - 3_601)\""), push(iat: "\"soon\"")]
+        conversation.talk(with: provider)
+        #expect(streams.map { provider.answers[$0]?.status } == [200, 403, 403])
+        #expect(owner.textDates == 0)
+        let other = APNsConversation(owner.desk(), at: 0)
+        let client = Provider()
+        let stream = client.push(request(["authorization": "bearer " + token(iat: "\"\(noon)\"")]))
+        other.talk(with: client)
+        #expect(client.answers[stream]?.status == 200)
+        #expect(owner.textDates == 1)
+    }
+
     @Test("A client that has gone is not answered")
     func gone() {
         owner.holds = true

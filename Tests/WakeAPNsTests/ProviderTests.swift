@@ -15,10 +15,24 @@ struct ProviderTests {
         #expect(ProviderToken(WakeAPNsTests.token(iat: "1700000000.5"))?.issuedAt == noon)
     }
 
+    @Test("A token whose iat is a text of digits is taken, and known for it")
+    func textDate() throws {
+        let token = try #require(ProviderToken(WakeAPNsTests.token(iat: "\"\(noon)\"")))
+        #expect(token.issuedAt == noon && token.hasTextDate)
+        #expect(ProviderToken(WakeAPNsTests.token())?.hasTextDate == false)
+        var trust = ProviderTrust()
+        #expect(throws: APNsReason.expiredProviderToken) {
+            try admit(&trust, WakeAPNsTests.token(iat: "\"\(noon)\""), at: noon + 3_601)
+        }
+    }
+
     static let noTokens: [String] = [
         "", ".", "..", "a.b.c", "....", WakeAPNsTests.token(alg: "HS256"), WakeAPNsTests.token(alg: "none"),
         WakeAPNsTests.token(kid: "ABC123DEF"), WakeAPNsTests.token(kid: "ABC123DEFGH"),
         WakeAPNsTests.token(kid: "ABC 23DEFG"), WakeAPNsTests.token(iss: "short"), WakeAPNsTests.token(iat: "\"now\""),
+        WakeAPNsTests.token(iat: "\"\""), WakeAPNsTests.token(iat: "\"1700000000.5\""),
+        WakeAPNsTests.token(iat: "\"-1\""),
+        WakeAPNsTests.token(iat: "\" 1700000000\""), WakeAPNsTests.token(iat: "\"9999999999999999\""),
         WakeAPNsTests.token(iat: "-1"), WakeAPNsTests.token(iat: "1e300"), WakeAPNsTests.token(iat: "null"),
         WakeAPNsTests.token(signature: [1, 2, 3]), WakeAPNsTests.token() + "=", WakeAPNsTests.token() + ".",
         WakeAPNsTests.token().replacing("_", with: "/") + "/",

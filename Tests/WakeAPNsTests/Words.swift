@@ -64,6 +64,8 @@ final class Owner {
     /// Whose connections are, where that is not what the kernel says.
     var user: ((Int32) -> UInt32?)?
     private(set) var strangers: [Stranger] = []
+    /// How many pushes were taken by a token whose date is text.
+    private(set) var textDates = 0
     var answer: (PushNotification) -> APNsAnswer = { _ in .accepted }
     /// Whether answers are held back until ``answerHeld()``.
     var holds = false
@@ -82,6 +84,7 @@ final class Owner {
             if !self.holds { self.answerHeld() }
         }
         desk.strangerRefused = { self.strangers.append($0) }
+        desk.textDateTaken = { self.textDates += 1 }
         return desk
     }
 

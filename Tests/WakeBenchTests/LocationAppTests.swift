@@ -137,10 +137,98 @@ struct LocationAppTests {
         let told = try bench.lines(of: "out/apps/test.places.log").filter { $0.hasPrefix("condition") }
         #expect(
             told == [
-                #"conditions ["office"]"#, #"conditions ["office"]"#, "condition office satisfied last=satisfied",
-                "condition office unsatisfied last=unsatisfied",
+                #"conditions ["office"]"#, #"conditions ["office"]"#, "condition office satisfied last=unsatisfied",
+                "condition office unsatisfied last=satisfied",
             ]
         )
+    }
+
+    @Test("MON-3: the record of a condition outlives a reboot of the phone")
+    func recordOutlivesReboot() throws {
+        let bench = try BenchProgram()
+        try makeLocationApp("trail", in: bench) { "\($0) trail" }
+        try run(
+            bench,
+            """
+            apps: [{bundle: trail.app, name: trail}]
+            steps:
+              - {at: 0, authorize: trail, location: always}
+              - {at: 1s, launch: trail}
+              - {at: 2s, home: trail}
+              - {at: 3m, phone: reboot}
+              - {at: 3m, phone: unlock}
+              - {at: 4m, launch: trail}
+            expect:
+              - {app: trail, kind: region-exited, count: 1}
+            until: 5m
+            """
+        )
+        let told = try bench.lines(of: "out/apps/test.trail.log").filter { $0.hasPrefix("trail") }
+        #expect(
+            told == [
+                "trail record unsatisfied", "trail satisfied before=unsatisfied", "trail unsatisfied before=satisfied",
+                "trail record unsatisfied",
+            ]
+        )
+    }
+
+    @Test("SESS-3: a condition wakes an app with When In Use while it holds a session, and another app not")
+    func monitorInUse() throws {
+        let bench = try BenchProgram()
+        try makeLocationApp("held", in: bench) { "\($0) session condition" }
+        try makeLocationApp("free", in: bench) { "\($0) condition" }
+        try run(
+            bench,
+            """
+            apps: [{bundle: held.app, name: held}, {bundle: free.app, name: free}]
+            steps:
+              - {at: 0, authorize: [held, free], location: when-in-use}
+              - {at: 1s, launch: free}
+              - {at: 4s, home: free}
+              - {at: 5s, launch: held}
+              - {at: 9s, home: held}
+            expect:
+              - {app: held, verdict: resume, kind: region-entered, count: 1}
+              - {app: free, verdict: deny, kind: region-entered, reason: NotAuthorized, rule: LOC-5, count: 1}
+            until: 3m
+            """
+        )
+        let told = try bench.lines(of: "out/apps/test.held.log").filter { $0.hasPrefix("condition office") }
+        #expect(told.first == "condition office satisfied last=unsatisfied")
+    }
+
+    @Test("SESS-3: a scripted app with When In Use holds a session from its launch on")
+    func scriptedSession() throws {
+        let bench = try BenchProgram()
+        func app(_ name: String, _ more: String) -> String {
+            """
+              - scripted: com.example.\(name)
+                name: \(name)
+                location:
+                  authorization: when-in-use\(more)
+                  regions: [{identifier: office, latitude: 48.137, longitude: 11.575, radius: 150m}]
+            """
+        }
+        try bench.write(
+            """
+            scenario: session
+            apps:
+            \(app("held", "\n      background-session: true"))
+            \(app("free", ""))
+            steps:
+              - {at: 1s, launch: held}
+              - {at: 5s, launch: free}
+              - {at: 10s, home: free}
+              - {at: 1m, enter: office}
+            expect:
+              - {app: held, verdict: resume, kind: region-entered, count: 1}
+              - {app: free, verdict: deny, kind: region-entered, rule: LOC-5, count: 1}
+            until: 2m
+            """,
+            to: "session.yaml"
+        )
+        let run = try bench.run(["run", "session.yaml", "--out", "out"])
+        #expect(run.code == 0, "\(run.errors)")
     }
 
     @Test("LOC-3: live updates keep an app running in the background while it holds a session, and another one not")

@@ -1,4 +1,5 @@
 import Testing
+import WakeDevices
 import WakeModel
 import WakePorts
 import WakeWire
@@ -149,6 +150,75 @@ struct LocationTranslationTests {
             manager: 0
         )
         #expect(translation.locationEvent(delivery, wallSeconds: 9) == expected)
+    }
+
+    @Test("LOC-11: with reduced accuracy an app reads the nearest corner of a grid, sure to 5 km, and not how it moves")
+    func reduced() throws {
+        for (latitude, longitude) in [(48.1372, 11.5755), (-33.87, 151.21), (89.999, -179.999), (0, 0)] {
+            var fix = Position(latitude: latitude, longitude: longitude, timestamp: 7)
+            (fix.altitude, fix.speed, fix.course) = (520, 13, 90)
+            let visit = Visit(
+                latitude: latitude,
+                longitude: longitude,
+                horizontalAccuracy: 50,
+                arrival: 1,
+                departure: 2
+            )
+            var places: [Coordinate] = []
+            for (kind, payload) in [
+                (EventKind.positionFixed, EventPayload.position(fix)), (.significantChange, .positions([fix])),
+                (.visitEnded, .visit(visit)),
+            ] {
+                let event = WakeEvent(kind: kind)
+                let delivery = AppDelivery(event: event, payload: payload, decision: DecisionID(1), manager: 0)
+                switch translation.locationEvent(delivery, wallSeconds: 9, precise: false) {
+                case .updated(let positions):
+                    let told = try #require(positions.first)
+                    #expect(told.horizontalAccuracy == 5_000)
+                    #expect(told.altitude == 0 && told.speed == -1 && told.course == -1)
+                    #expect(told.timestamp == 7)
+                    places.append(Coordinate(latitude: told.latitude, longitude: told.longitude))
+                case .visited(let told):
+                    #expect(told.horizontalAccuracy == 5_000)
+                    #expect(told.arrival == 1 && told.departure == 2)
+                    places.append(Coordinate(latitude: told.latitude, longitude: told.longitude))
+                default: Issue.record("\(kind) is told as something else")
+                }
+            }
+            #expect(Set(places).count == 1)
+            let away = Geometry.distance(from: places[0], to: Coordinate(latitude: latitude, longitude: longitude))
+            #expect(away < 5_000)
+        }
+    }
+
+    @Test("LOC-11: a fix that scatters by some metres is the same place with reduced accuracy")
+    func steady() throws {
+        let told = [48.1370, 48.1372, 48.1375].map { latitude in
+            let fix = Position(latitude: latitude, longitude: 11.5755, timestamp: 7)
+            let event = WakeEvent(kind: .positionFixed)
+            let delivery = AppDelivery(event: event, payload: .position(fix), decision: DecisionID(1), manager: 0)
+            return translation.locationEvent(delivery, wallSeconds: 9, precise: false)
+        }
+        #expect(told[0] == told[1] && told[1] == told[2])
+    }
+
+    @Test("LOC-11: a manager is told whether its app may know positions precisely")
+    func precise() {
+        let facts = LocationFacts(authorization: .always, isPrecise: false, circles: [], beacons: [])
+        #expect(!translation.status(facts).isPrecise)
+        let changed = AppDelivery(
+            event: WakeEvent(kind: .authorizationChanged, authorization: .allowOnce),
+            payload: .none,
+            decision: DecisionID(1),
+            manager: 0
+        )
+        #expect(
+            translation.locationEvent(changed, wallSeconds: 9, precise: false)
+                == .authorization(.authorizedWhenInUse, precise: false)
+        )
+        #expect(
+            translation.locationEvent(changed, wallSeconds: 9) == .authorization(.authorizedWhenInUse, precise: true)
+        )
     }
 
     @Test("A sighting of a beacon is for nobody but the router")

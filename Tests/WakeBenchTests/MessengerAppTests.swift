@@ -203,6 +203,7 @@ struct MessengerAppTests {
             apps: [{bundle: MessengerPython.app, name: careless}]
             steps:
               - {at: 0, launch: careless}
+              - {at: 5s, home: careless}
               - {at: 10s, push: {app: careless, type: voip, expires: 0, payload: {aps: {}, caller: Ada}}, every: 1m, times: 4}
             expect:
               - {app: careless, exits: 3, cause: crash}

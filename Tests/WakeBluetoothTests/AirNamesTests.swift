@@ -127,6 +127,24 @@ struct AirNamesTests {
         #expect(crowd.notes.count == 1)
     }
 
+    @Test("BCN-2: What is heard of a beacon in the second after its report is told when that is over, with when it was")
+    func beaconWithinSecond() throws {
+        let crowd = try Crowd(mostNames: 8)
+        let uuid = crowd.names.intern("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0")
+        crowd.radio.watchBeacons([BeaconIdentity(uuid: uuid)], at: .zero)
+        try crowd.bus.wait(for: "looking for beacons") { crowd.bluez.isDiscovering }
+        let bytes: [UInt8] = [
+            0xe2, 0xc5, 0x6d, 0xb5, 0xdf, 0xfb, 0x48, 0xd2, 0xb0, 0x60, 0xd0, 0xf5, 0xa7, 0x10, 0x96, 0xe0,
+        ]
+        crowd.stranger(1, data: [0x02, 0x15] + bytes + [0, 7, 0, 1, 0xc5])
+        try crowd.wait(for: .beaconSighted)
+        crowd.bluez.advertise("C0:00:00:00:00:01")
+        try crowd.wait(for: .beaconSighted, count: 2)
+        let ages = crowd.reports.compactMap(\.event.beacon?.age)
+        #expect(ages.first == .zero)
+        #expect(ages.allSatisfy { $0 >= .zero && $0 < .seconds(1) })
+    }
+
     @Test(
         "Attributes go by the names of the scenario's device, and by the device alone when the air has brought too many"
     )

@@ -836,5 +836,13 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         let known = try #require(rig.port.knownPeripheral(rig.belt))
         #expect(known.services.contains { $0.uuid == "180D" })
         #expect(known.characteristics.contains { $0.uuid == "2A37" && $0.handle == handle })
+        let found = try #require(rig.port.knownPeripheral(rig.belt, of: rig.first))
+        #expect(found.name == "HR Belt")
+        #expect(found.services.map(\.uuid) == ["180D"])
+        #expect(found.characteristics.map(\.handle) == [handle])
+        #expect(rig.port.knownPeripheral(rig.belt, of: rig.second)?.services == [])
+        rig.perform(.disconnect(rig.first, peripheral: rig.belt))
+        try rig.wait(for: .peripheralDisconnected, rig.first)
+        #expect(rig.port.knownPeripheral(rig.belt, of: rig.first)?.services == [])
     }
 }

@@ -30,10 +30,13 @@ private final class Shop {
         major: 1
         minor: 7
         PLACE
+        interval: 100ms
         radio: {path-loss: 2, fading: 2, loss: 0.1}
         faults:
           - {name: dead, silent: 1m}
           - {name: shelf, weaken: 20}
+          - {name: wall, weaken: 100}
+          - {name: open, weaken: 0}
           - {name: calibration, measured-power: -39}
           - {name: reset, renumber: {major: 2, minor: 9}}
         """
@@ -43,8 +46,15 @@ private final class Shop {
     var now = Instant.zero
     var reports: [(at: Instant, SourceReport)] = []
 
-    init(_ place: String = "distance: [{metres: 2}]", seed: UInt64 = 1) throws {
-        let text = Self.file.replacing("PLACE", with: place)
+    /// - Parameter isClear: whether each advertisement is heard, and as strong as it is on average.
+    init(
+        _ place: String = "distance: [{metres: 2}]",
+        interval: String = "100ms",
+        isClear: Bool = false,
+        seed: UInt64 = 1
+    ) throws {
+        var text = Self.file.replacing("PLACE", with: place).replacing("interval: 100ms", with: "interval: \(interval)")
+        if isClear { text = text.replacing("fading: 2, loss: 0.1", with: "fading: 0, loss: 0") }
         let beacon = try Beacon.parse(Array(text.utf8), file: "shop.yaml")
         let device = ScenarioDevice(name: "shop", group: "shop", line: 1, form: .beacon(beacon))
         radio = SimulatedBluetooth(devices: [device], names: names, seed: seed)
@@ -66,6 +76,9 @@ private final class Shop {
         now = end
         radio.timeReached(now)
     }
+
+    /// When it was heard last, by each report.
+    var heard: [Instant] { reports.compactMap { at, report in report.event.beacon?.heard(reported: at) } }
 
     var distances: [Float] { reports.compactMap { $0.1.event.beacon?.distance } }
 
@@ -94,6 +107,7 @@ struct SimulatedBeaconTests {
         let (first, last) = (try #require(shop.distances.first), try #require(shop.distances.last))
         #expect(first > 10)
         #expect(last < 2)
+        shop.run(for: .seconds(1))
         shop.forget()
         shop.run(for: .seconds(1_000))
         #expect(shop.reports.isEmpty)
@@ -111,6 +125,7 @@ struct SimulatedBeaconTests {
         let shop = try Shop()
         for heard in [false, true] {
             try shop.radio.simulateRange(device: "shop", inRange: heard, at: shop.now)
+            shop.run(for: .seconds(1))
             shop.forget()
             shop.run(for: .seconds(10))
             #expect(shop.distances.isEmpty == !heard)
@@ -137,7 +152,7 @@ struct SimulatedBeaconTests {
         plan.run(for: .seconds(60))
         let far = plan.distances.reduce(0, +) / Float(plan.distances.count)
         plan.forget()
-        plan.radio.simulatePhone(x: 3, y: 3)
+        plan.radio.simulatePhone(x: 3, y: 3, at: plan.now)
         plan.run(for: .seconds(60))
         #expect((4...6.5).contains(far))
         #expect(plan.distances.reduce(0, +) / Float(plan.distances.count) < 1.5)
@@ -165,6 +180,124 @@ struct SimulatedBeaconTests {
         try shop.radio.arm(fault: "reset", device: "shop", at: shop.now)
         shop.run(for: .seconds(10))
         #expect(shop.reports.first?.1.event.beacon?.minor == 9)
+    }
+
+    /// A distance that is away from 55 s on.
+    private static let leaving = "distance: [{metres: 2}, {after: 55s, metres: away}]"
+
+    @Test(
+        "BCN-2: a report says when the beacon was heard last: to the interval of what it sends when it goes",
+        arguments: [20, 100, 300, 1_000, 1_285] as [Int64],
+        [1, 2, 3] as [UInt64]
+    )
+    func lastHeard(interval: Int64, seed: UInt64) throws {
+        let shop = try Shop(Self.leaving, interval: "\(interval)ms", isClear: true, seed: seed)
+        shop.run(for: .seconds(90))
+        let last = try #require(shop.heard.last)
+        let end = Instant.zero.advanced(by: .seconds(55))
+        #expect(last < end)
+        #expect(end.since(last) <= .milliseconds(interval))
+        #expect(zip(shop.reports.map(\.at), shop.heard).allSatisfy { $0.since($1) < .seconds(1) })
+        #expect(zip(shop.heard, shop.heard.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(shop.radio.nextDeadline == nil)
+    }
+
+    @Test(
+        "BCN-2: the first that is heard after a silence is told at once, so that a silence is no longer than it was",
+        arguments: [28_200, 28_500, 28_900, 29_000, 29_500, 29_900] as [Int64],
+        Array(1...8) as [UInt64]
+    )
+    func comesAgain(away: Int64, seed: UInt64) throws {
+        let shop = try Shop(
+            "distance: [{metres: 2}, {after: 10s, metres: away}, {after: \(away)ms, metres: 2}]",
+            isClear: true,
+            seed: seed
+        )
+        shop.run(for: .seconds(60))
+        let back = Instant.zero.advanced(by: .seconds(10)).advanced(by: .milliseconds(away))
+        let first = try #require(shop.reports.firstIndex { $0.at >= back })
+        #expect(shop.reports[first].at.since(back) < .milliseconds(100))
+        #expect(shop.reports[first].1.event.beacon?.age == .zero)
+        let gaps = zip(shop.heard.dropFirst(), shop.heard).map { $0.since($1) }
+        let longest = try #require(gaps.max())
+        #expect(longest > .milliseconds(away - 100))
+        #expect(longest <= .seconds(30))
+    }
+
+    @Test("What is heard in the second in which a beacon goes out of range, or is silent, is told when it is over")
+    func goesWithinSecond() throws {
+        for isFault in [true, false] {
+            let shop = try Shop(isClear: true)
+            shop.run(for: .milliseconds(20_750))
+            if isFault {
+                try shop.radio.arm(fault: "dead", device: "shop", at: shop.now)
+            } else {
+                try shop.radio.simulateRange(device: "shop", inRange: false, at: shop.now)
+            }
+            let gone = shop.now
+            shop.run(for: .seconds(20))
+            let last = try #require(shop.heard.last)
+            #expect(last <= gone)
+            #expect(gone.since(last) < .milliseconds(100))
+        }
+    }
+
+    @Test("What is heard before Bluetooth goes off is not told afterwards")
+    func offWithinSecond() throws {
+        let shop = try Shop(isClear: true)
+        shop.run(for: .milliseconds(20_750))
+        shop.forget()
+        shop.radio.setPower(false, at: shop.now)
+        shop.run(for: .seconds(20))
+        #expect(shop.distances.isEmpty)
+    }
+
+    @Test("A beacon that gets other numbers has said by its old ones what was heard before")
+    func renumbered() throws {
+        let shop = try Shop(isClear: true)
+        shop.run(for: .milliseconds(20_750))
+        shop.forget()
+        let reset = shop.now
+        try shop.radio.arm(fault: "reset", device: "shop", at: reset)
+        shop.run(for: .seconds(2))
+        let numbers = shop.reports.compactMap { $0.1.event.beacon?.minor }
+        #expect(numbers.first == 7)
+        #expect(numbers.dropFirst().allSatisfy { $0 == 9 })
+        #expect(numbers.count >= 2)
+        #expect(try #require(shop.heard.first) <= reset)
+    }
+
+    @Test("Nobody listens while nothing can be heard, and the first that can be is told at once")
+    func sleeps() throws {
+        let shop = try Shop("distance: [{after: 1h, metres: 5000}, {after: 1h, metres: 2}]", isClear: true)
+        let comes = Instant.zero.advanced(by: .seconds(7_200))
+        let first = try #require(shop.radio.nextDeadline)
+        #expect(first >= comes && first.since(comes) < .milliseconds(100))
+        shop.run(for: .seconds(7_210))
+        #expect(shop.reports.first?.at == first)
+        try shop.radio.arm(fault: "wall", device: "shop", at: shop.now)
+        shop.run(for: .seconds(2))
+        shop.forget()
+        #expect(shop.radio.nextDeadline == nil)
+        shop.run(for: .seconds(100))
+        #expect(shop.reports.isEmpty)
+        let opened = shop.now
+        try shop.radio.arm(fault: "open", device: "shop", at: opened)
+        shop.run(for: .seconds(1))
+        #expect(try #require(shop.reports.first).at.since(opened) < .milliseconds(100))
+    }
+
+    @Test("A beacon that comes again and again for less than its interval is heard where an advertisement falls there")
+    func rare() throws {
+        // It is there for one second in seven, and sends each 10 s: one advertisement in seven falls into it.
+        let shop = try Shop(
+            "distance: [{after: 6s, metres: 2}, {after: 1s, metres: away}]\nrepeat: true",
+            interval: "10s",
+            isClear: true
+        )
+        shop.run(for: .seconds(7_000))
+        #expect((99...101).contains(shop.reports.count))
+        #expect(shop.reports.allSatisfy { $0.at.nanoseconds % 7_000_000_000 >= 6_000_000_000 })
     }
 
     @Test("The same seed gives the same sightings, another seed others")

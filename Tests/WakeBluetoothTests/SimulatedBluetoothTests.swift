@@ -89,6 +89,12 @@ private let plain = """
       - {name: cut, cut-values: 0}
     """
 
+/// The same, and the phone is told of changes.
+private let announcing = plain.replacing(
+    "\nfaults:",
+    with: "\n  - {service: 1801, characteristics: [{uuid: 2A05, properties: [indicate]}]}\nfaults:"
+)
+
 /// What the contract has happen to the belt, beside the faults of its file, which end it.
 private let beltFaults = """
 
@@ -562,7 +568,7 @@ struct SimulatedBluetoothTests {
     )
     func changeServices() throws {
         let air = try Air(
-            plain + """
+            announcing + """
 
                   - name: update
                     change-services:
@@ -944,6 +950,8 @@ struct SimulatedBluetoothTests {
                 if report.event.client == nil, linkIsUp.remove(name) == nil { broken.append("a loss without a link") }
             case .characteristicNotified:
                 if !linkIsUp.contains(name) { broken.append("a notification without a link") }
+            case .servicesModified:
+                if !linkIsUp.contains(name) { broken.append("a change of services without a link") }
             case .bluetoothPoweredOff: linkIsUp.removeAll()
             case .bluetoothPoweredOn: break
             default: if report.event.client == nil { broken.append("an answer for nobody") }

@@ -47,6 +47,13 @@ struct BundleLintTests {
         #expect(try findings(listed, program: "send(type=\"backgroundTask.setFetchInterval\")") == [.fetch6])
     }
 
+    @Test("BGT-1: a list of patterns alone, for continued processing, needs no mode", arguments: [true, false])
+    func patterns(isAlone: Bool) throws {
+        let others = isAlone ? [] : ["com.example.clean"]
+        let listed = ["BGTaskSchedulerPermittedIdentifiers": ["com.example.export.*"] + others]
+        #expect(try findings(listed, program: "send(type=\"backgroundTask.submit\")") == (isAlone ? [] : [.bgt1]))
+    }
+
     @Test("MODE-2: a mode without its framework is found")
     func mode() throws {
         let modes = ["UIBackgroundModes": ["location", "audio"]]

@@ -98,9 +98,11 @@ struct AppBundleTests {
         #expect(error?.key == key)
     }
 
-    @Test("BTC-8: a bundle declares AccessorySetupKit for Bluetooth, and anything but an array of texts is an error")
-    func accessorySetup() throws {
-        let key = "NSAccessorySetupKitSupports"
+    @Test(
+        "BTC-8: a bundle declares AccessorySetupKit for Bluetooth by either key, and anything but an array of texts is an error",
+        arguments: ["NSAccessorySetupKitSupports", "NSAccessorySetupSupports"]
+    )
+    func accessorySetup(key: String) throws {
         for (kinds, declares) in [
             (["Bluetooth"], true), (["WiFi", "Bluetooth"], true), (["WiFi"], false), (nil, false),
         ] {

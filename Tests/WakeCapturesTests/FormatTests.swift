@@ -52,7 +52,9 @@ struct FormatTests {
         #expect(device.addressText == "F0:11:22:33:44:55")
         #expect(device.table == (try Captures.reading("belt-central.btsnoop")).devices.first?.table)
         #expect(device.connections.map(\.reason) == [0x13, 0x13])
-        #expect(Array(reading.skipped.keys) == [.badChecksum])
+        // Each that is repeated comes once more whole, and once more damaged.
+        #expect(Set(reading.skipped.keys) == [.again, .badChecksum])
+        #expect(reading.skipped[.again] == reading.skipped[.badChecksum])
     }
 
     @Test("BlueZ's monitor shows a controller's address, and its going ends what was up")
@@ -98,12 +100,70 @@ struct FormatTests {
         }
     }
 
-    @Test("A link type that nothing is read of is named, and where it stands")
-    func linkType() throws {
+    @Test("A kind of capture that is not read is named as that, and not as damage", arguments: [147, 192, 228])
+    func linkType(number: Int) throws {
         var bytes = try Captures.bytes("belt-central.pcap")
-        bytes[20] = 147
+        bytes[20] = UInt8(number)
         let damage = try #require(Captures.reading(bytes)).damage
-        #expect(damage == CaptureDamage(offset: 20, found: "link type 147, of which nothing is read"))
+        #expect(damage == CaptureDamage(offset: 20, found: "link type \(number)", isUnread: true))
+    }
+
+    @Test("A btsnoop of another version or datalink is not read, and not damaged")
+    func otherBTSnoop() throws {
+        let bytes = try Captures.bytes("belt-central.btsnoop")
+        var other = bytes
+        other[11] = 2
+        let version = try #require(Captures.reading(other)).damage
+        #expect(version == CaptureDamage(offset: 8, found: "version 2 of btsnoop", isUnread: true))
+        other = bytes
+        other[15] += 1
+        let datalink = try #require(Captures.reading(other)).damage
+        #expect(datalink == CaptureDamage(offset: 12, found: "datalink 1003", isUnread: true))
+    }
+
+    @Test("Of a pcapng the packets of a link type that is not read are counted by it, and the others are read")
+    func oneOfTwoLinkTypes() throws {
+        // The second section's interface, of link type 201.
+        let bytes = try Captures.bytes("belt-sections.pcapng")
+        let interfaces = bytes.indices.dropLast(16).filter {
+            bytes[$0..<$0 + 4].elementsEqual([1, 0, 0, 0]) && bytes[$0 + 8] == 201
+        }
+        try #require(interfaces.count == 2)
+        var other = bytes
+        other[interfaces[1] + 8] = 192
+        let (reading, damage) = try #require(Captures.reading(other))
+        let whole = try Captures.reading("belt-sections.pcapng")
+        #expect(damage == nil)
+        #expect(reading.recordCount == whole.recordCount)
+        #expect(reading.unread == [192: whole.recordCount - 200])
+        #expect(reading.records[.unread] == whole.recordCount - 200)
+        #expect(reading.skipped.isEmpty)
+    }
+
+    @Test(
+        "A clock that is set before the year 0, or far beyond, gives the same pauses",
+        arguments: [-1_000, -200_000_000_000, 9_000_000_000]
+    )
+    func clock(seconds: Int64) throws {
+        var bytes = try Captures.bytes("belt-central.btsnoop")
+        let starts = BTSnoopRecords.starts(bytes)
+        func stamp(_ start: Int) -> Int64 {
+            Int64(bitPattern: bytes[start + 16..<start + 24].reduce(0) { $0 << 8 | UInt64($1) })
+        }
+        let first = stamp(starts[0])
+        for start in starts {
+            let time = UInt64(bitPattern: stamp(start) - first + seconds * 1_000_000)
+            for place in 0..<8 {
+                bytes[start + 16 + place] = UInt8(truncatingIfNeeded: time >> (56 - 8 * UInt64(place)))
+            }
+        }
+        let (reading, damage) = try #require(Captures.reading(bytes))
+        #expect(damage == nil)
+        let start = try #require(reading.first)
+        #expect(
+            Notified.read(try #require(reading.devices.first), since: start)
+                == (try Notified.told("belt-central.btsnoop"))
+        )
     }
 
     @Test("What is no capture is not taken for one", arguments: ["belt.yaml", "make.py"])

@@ -88,6 +88,20 @@ struct LiftTests {
         #expect(device.streams.values.allSatisfy { $0.kept == 0 })
     }
 
+    @Test("BTC-14: of the services that no app sees, Service Changed is in the file")
+    func serviceChanged() throws {
+        var session = HCISession()
+        session.connect()
+        session.discover("1801", [("2A05", 0x20), ("2B29", 0x0a)])
+        session.notify(0, [10, 0, 31, 0], indicates: true)
+        let lift = try session.lift()
+        let services = lift.peripheral.services.map { ($0.uuid, $0.characteristics.map(\.uuid)) }
+        #expect(services.map(\.0) == ["1801"])
+        #expect(services.map(\.1) == [["2A05"]])
+        #expect(lift.peripheral.services.first?.characteristics.first?.properties == .indicate)
+        #expect(lift.notes.contains("Service Changed (2A05) told of a change of services; the file has none"))
+    }
+
     @Test("What a capture shows of a table names the handles of the next")
     func twoFiles() throws {
         // Discovery stands before the first notification.

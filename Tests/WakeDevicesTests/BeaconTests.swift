@@ -53,6 +53,28 @@ struct BeaconTests {
         #expect(timetable.metres(at: .seconds(80)) == 15)
     }
 
+    static let approaches: [(Int64, Double?, Int64?)] = [
+        (0, nil, 10_000), (10_000, 10, 30_000), (15_000, 10, 30_000), (30_000, 10, 60_000), (60_000, nil, nil),
+    ]
+
+    @Test("The nearest that it comes in a pause or on a way is known, and when that is over", arguments: approaches)
+    func nearest(milliseconds: Int64, metres: Double?, until: Int64?) throws {
+        guard case .distance(let timetable) = try parse(shop).place else { throw Wrong() }
+        let (nearest, end) = timetable.nearest(from: .milliseconds(milliseconds))
+        #expect(nearest == metres)
+        #expect(end == until.map { Instant.Span.milliseconds($0) })
+    }
+
+    @Test("The nearest is that of the round at hand where a timetable repeats")
+    func nearestRepeating() throws {
+        let text = shop.replacing("metres: away}", with: "metres: 40}\nrepeat: true")
+        guard case .distance(let timetable) = try parse(text).place else { throw Wrong() }
+        let (pause, end) = timetable.nearest(from: .seconds(65))
+        #expect(pause == 40 && end == .seconds(70))
+        let (way, over) = timetable.nearest(from: .seconds(75))
+        #expect(way == 10 && over == .seconds(90))
+    }
+
     static let wrong: [(String, String, String)] = [
         ("major: 1", "major: 65536", "shop.yaml:4: '65536'; expected a whole number from 0 to 65535"),
         ("metres: 20", "metres: far", "shop.yaml:7: 'far'; expected a number from 0.01 to 10000.0, metres, or away"),

@@ -68,6 +68,17 @@ struct GPXTests {
         #expect(error.map { "\($0)" }?.contains(part) == true, "\(error as Any)")
     }
 
+    @Test("Numbers may have any length and white space around them, and text may be CDATA")
+    func forms() throws {
+        let long = "48.10000000000000142108547152020037174224853515625000"
+        let text = track.replacing("lat=\"48.1\"", with: "lat = \" \(long) \"").replacing(
+            "520.5",
+            with: "<![CDATA[520.5]]>"
+        )
+        #expect(text != track)
+        #expect(try parse(text) == parse(track))
+    }
+
     @Test("A file without a place is refused")
     func empty() {
         for text in [gpx(""), ""] {

@@ -101,6 +101,35 @@ struct LocationTrackTests {
         #expect(entries.indices.filter { entries[$0].point == nil } == [0, 1, 2, 60, 61, 62, 63, 64, 65])
     }
 
+    @Test("An NMEA log of a cold start, and one over a leap second, is played from its first fix on")
+    func clocks() throws {
+        func rmc(_ time: String, _ status: String, _ date: String) -> String {
+            let place = status == "A" ? "4807.038,N,01131.000,E" : ",,,"
+            return sentence("GPRMC,\(time),\(status),\(place),0.0,0.0,\(date),,,A")
+        }
+        let logs: [(log: String, offsets: [Int64])] = [
+            (
+                rmc("000010.00", "V", "060180") + rmc("000011.00", "V", "060180") + rmc("101500.00", "A", "281126")
+                    + rmc("101501.00", "A", "281126"), [0, 1000]
+            ),
+            (
+                rmc("235959.00", "A", "311216") + rmc("235960.00", "A", "311216") + rmc("000000.00", "A", "010117"),
+                [0, 1000]
+            ),
+            // The clock of a receiver without a fix is ahead of the time.
+            (
+                rmc("101500.00", "A", "281126") + rmc("101505.00", "V", "") + rmc("101503.00", "A", "281126"),
+                [0, 3000]
+            ),
+        ]
+        for (log, offsets) in logs {
+            let track = try parse("device: location-track\nnmea: a.nmea\n", ["Devices/a.nmea": log])
+            guard case .log(let entries) = track.path else { throw TrackError.noWay }
+            #expect(entries.map(\.offset.milliseconds) == offsets)
+            #expect(entries.allSatisfy { $0.point != nil })
+        }
+    }
+
     @Test(
         "A wrong track is one line with its place and what was expected",
         arguments: [

@@ -50,7 +50,7 @@ struct NMEATests {
         "A damaged sentence is counted and skipped, and the next is read",
         arguments: [
             "$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*48",
-            "$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,",
+            "$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9", "$GPRMC,123519,A,4807.038,N,01131.000,E,022.4,084.4",
             "$GPGGA,123519,4807.0\u{7}8,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47",
             "GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47",
             "$GPGGA,1235", "$", "$*00", "noise", "\u{fffd}\u{fffd}",
@@ -117,7 +117,7 @@ struct NMEATests {
             #expect(counts.damaged == 0)
         }
         // A receiver that has just been switched on.
-        #expect(read(sentence("GPRMC,,V,,,,,,,,,,N")).counts.leftAside == 1)
+        #expect(read(sentence("GPRMC,,V,,,,,,,,,,N")).counts.timeless == 1)
     }
 
     @Test("Speed and course come from VTG, dilutions from GSA, where the others say none")

@@ -52,6 +52,13 @@ struct PeripheralCheckTests {
             ("service: 180A", "service: 180B", ["ADG-8:6"]),
             ("uuid: 2A24", "uuid: 2A25", ["ADG-10:7"]),
             ("value: \"41\"", "value: \"\(String(repeating: "41", count: 27))\"", ["ADG-11:9"]),
+            ("gatt:", "connection: {interval: 10ms, supervision-timeout: 2s}\ngatt:", ["ADG-4:5"]),
+            ("gatt:", "connection: {interval: 7.5ms}\ngatt:", ["ADG-4:5"]),
+            ("gatt:", "connection: {interval: 30ms, supervision-timeout: 1s}\ngatt:", ["ADG-5:5"]),
+            (
+                "gatt:", "connection: {interval: 3s, latency: 499, supervision-timeout: 32s}\ngatt:",
+                ["ADG-5:5", "ADG-6:5", "ADG-12:5", "ADG-14:5"]
+            ),
             ("service: 180D", "service: C2A9A401-8A2D-4B6E-9B43-5B0D6A8D0E11", ["GATT-1:13"]),
             (
                 "0E11, characteristics: []}", "0E11, characteristics: []}\n  - {service: 180F, characteristics: []}",
@@ -62,6 +69,44 @@ struct PeripheralCheckTests {
     func found(old: String, new: String, findings: [String]) throws {
         #expect(good.contains(old))
         #expect(try check(good.replacing(old, with: new)) == findings)
+    }
+
+    @Test(
+        "A connection that the specification has not is refused, whoever reads it",
+        arguments: [
+            "interval: 5ms", "interval: 8ms", "interval: 5s", "latency: 500", "supervision-timeout: 33s",
+            "data-length: 26",
+        ]
+    )
+    func noConnection(text: String) {
+        let error = #expect(throws: FileError.self) {
+            try check(good.replacing("gatt:", with: "connection: {\(text)}\ngatt:"))
+        }
+        #expect(error?.line == 5)
+    }
+
+    private static let faults = """
+
+        faults:
+          - {name: late, late-subscribe-answer: 3s}
+          - {name: gone, change-services: {remove: [180D]}}
+          - {name: moved, stale-handles: 16}
+        """
+    private static let changed =
+        "\n  - {service: 1801, characteristics: [{uuid: 2A05, properties: [indicate]}]}"
+
+    @Test(
+        "ADG-17: faults that change what a phone has found want Service Changed, and one that is not as it must be is found"
+    )
+    func serviceChanged() throws {
+        #expect(try check(good + Self.faults) == ["ADG-17:16", "ADG-17:17"])
+        // Services stand together by the length of their UUIDs.
+        let table = good.replacing("\n  - {service: C2A9", with: Self.changed + "\n  - {service: C2A9")
+        #expect(try check(table + Self.faults) == [])
+        let wrong = table.replacing("properties: [indicate]", with: "properties: [notify, read]")
+        #expect(try check(wrong + Self.faults) == ["GATT-2:13"])
+        let elsewhere = table.replacing("service: 1801", with: "service: 180F")
+        #expect(try check(elsewhere + Self.faults) == ["ADG-17:17", "ADG-17:18"])
     }
 
     @Test("Of a broadcaster nothing is asked that only a connection needs")

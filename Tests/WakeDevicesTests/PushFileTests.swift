@@ -75,6 +75,23 @@ struct PushFileTests {
     }
 
     @Test(
+        "What has JSON's grammar of numbers is a number in the payload of a step, and what has not is text",
+        arguments: [
+            ("0.5", "0.5"), ("10.25", "10.25"), ("-0.125", "-0.125"), ("1e3", "1000.0"), ("1.5E-3", "0.0015"),
+            ("7", "7"), ("-7", "-7"), ("9223372036854775808", "9223372036854775808"), ("0180", #""0180""#),
+            ("+1", #""+1""#), (".5", #"".5""#), ("5.", #""5.""#), ("0x1F", #""0x1F""#), ("1_000", #""1_000""#),
+            ("1e999", #""1e999""#), (".inf", #"".inf""#), ("1 2", #""1 2""#), ("'0.5'", #""0.5""#), ("true", "true"),
+            ("false", "false"), ("yes", #""yes""#), ("~", "null"), ("null", "null"), ("'null'", #""null""#),
+            ("!!str 5", #""5""#), ("!!float '0.5'", "0.5"),
+        ]
+    )
+    func plain(text: String, json: String) throws {
+        let push = try sent("{app: a, payload: {aps: {alert: Hi}, x: [\(text)]}}")
+        let expected = #"{"aps":{"alert":"Hi"},"x":[\#(json)]}"#
+        #expect(push.map { String(decoding: $0.file.payload, as: UTF8.self) } == expected)
+    }
+
+    @Test(
         "A step without a payload, without an app, or with a header that is none is refused",
         arguments: [
             ("{app: a}", "a push without a payload; expected one of file, payload"),

@@ -153,6 +153,26 @@ struct ScenarioTests {
         )
     }
 
+    @Test("BTC-14: the phone forgets the attributes of peripherals, and of nothing else")
+    func forgetAttributes() throws {
+        func text(_ device: String) -> String {
+            """
+            scenario: night
+            devices:
+              - {file: ../Bluetooth/heart-rate-belt.yaml, name: belt, count: 2}
+              - {phone: evening, name: hub}
+            apps:
+              - {scripted: com.example.a, name: a}
+            steps:
+              - {at: 0, forget-attributes: \(device)}
+            until: 1m
+            """
+        }
+        #expect(try parse(text("[belt.2]")).steps.map(\.verb) == [.forgetAttributes(devices: [1])])
+        let error = #expect(throws: FileError.self) { try parse(text("hub")) }
+        #expect(error?.line == 8)
+    }
+
     @Test("BTC-8: the user sets up peripherals for apps that declare it, and for no scripted app that does not")
     func setUp() throws {
         func text(_ step: String) -> String {

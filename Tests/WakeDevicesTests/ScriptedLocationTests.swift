@@ -19,6 +19,7 @@ struct ScriptedLocationTests {
             distance-filter: 50m
             significant: true
             visits: true
+            background-session: true
             regions:
               - {identifier: home, latitude: 48.1, longitude: 11.5, radius: 150m, notify-on-exit: false}
             beacons:
@@ -27,7 +28,7 @@ struct ScriptedLocationTests {
             modes: [.location]
         )
         #expect(use.authorization == .whenInUse)
-        #expect(use.updates && use.significant && use.visits)
+        #expect(use.updates && use.significant && use.visits && use.holdsSession)
         #expect(use.distanceFilter == 50)
         #expect(use.allowsBackground)
         #expect(use.pausesAutomatically)
@@ -43,7 +44,7 @@ struct ScriptedLocationTests {
         let use = try use("{updates: true}")
         #expect(use.authorization == .always)
         #expect(!use.allowsBackground)
-        #expect(use.regions.isEmpty && use.beacons.isEmpty && !use.significant && !use.visits)
+        #expect(use.regions.isEmpty && use.beacons.isEmpty && !use.significant && !use.visits && !use.holdsSession)
     }
 
     @Test(
@@ -72,7 +73,7 @@ struct ScriptedLocationTests {
             (
                 "{authorization: sometimes}",
                 "1: unknown authorization 'sometimes'; expected one of not-determined, restricted, denied, "
-                    + "when-in-use, always"
+                    + "when-in-use, always, allow-once"
             ),
             ("{region: []}", "1: unknown key 'region' in a use of location; expected 'regions'"),
             (
@@ -128,7 +129,7 @@ struct ScriptedLocationTests {
             (
                 "authorize: a, location: provisional-always",
                 "unknown authorization 'provisional-always'; expected one of not-determined, restricted, denied, "
-                    + "when-in-use, always"
+                    + "when-in-use, always, allow-once"
             ),
             (
                 "authorize: a, location: always, background-location: always",

@@ -30,6 +30,39 @@ struct WritingTests {
         #expect(read == device, "\(text)")
     }
 
+    @Test("Answers to just these bytes are written as they are read, and other rules are left out")
+    func answers() throws {
+        var device = BluetoothPeripheral(name: nil, address: [0xf0, 0, 0, 0, 0, 1])
+        device.services = [.init("180D", primary: true), .init("1815", primary: true)]
+        device.services[0].characteristics = [.init("2A37", .notify)]
+        device.services[1].characteristics = [.init("2A56", [.write, .indicate]), .init("2A57", .notify)]
+        let rules: [BluetoothAnswers.Rule] = [
+            .init(
+                to: [0x04, 0xff],
+                [
+                    .init(after: .milliseconds(1_500), send: [0, 1], on: 2, isIndication: false),
+                    .init(after: .zero, send: [], on: 0, isIndication: false),
+                    .init(after: Instant.Span(nanoseconds: 2_500_000), send: [5], on: 1, isIndication: true),
+                ]
+            ),
+            .init(to: [7], [.init(error: 0x80)]),
+        ]
+        device.answers.rules = [[], rules, []]
+        let text = device.text()
+        var read = try BluetoothPeripheral.parse(Array(text.utf8), file: "")
+        read.forgetLines()
+        #expect(read == device, "\(text)")
+        #expect(text.contains("- {notify: \"0001\", on: \"2A57\", after: 1s500ms}"))
+        #expect(text.contains("- {error: 0x80}"))
+        // A rule of a file that says more.
+        let open = try BluetoothPeripheral.parse(
+            Array(text.replacing("\"04ff\"", with: "\"04 *\"").utf8),
+            file: ""
+        )
+        let rest = open.text()
+        #expect(!rest.contains("after: 1s500ms") && rest.contains("- {error: 0x80}"))
+    }
+
     @Test("What an accessory sends is written as text where it is text, and else as its bytes")
     func textAndBytes() throws {
         let values: [[UInt8]] = [
@@ -132,6 +165,9 @@ extension BluetoothPeripheral {
     /// Without the places in its file.
     fileprivate mutating func forgetLines() {
         file = ""
+        for place in answers.rules.indices {
+            for rule in answers.rules[place].indices { answers.rules[place][rule].line = 0 }
+        }
         for service in services.indices {
             for place in services[service].characteristics.indices { services[service].characteristics[place].line = 0 }
         }

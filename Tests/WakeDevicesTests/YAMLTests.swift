@@ -43,6 +43,73 @@ struct YAMLTests {
         #expect(entries[0].value.content == entries[1].value.content)
     }
 
+    /// The keys and texts of a mapping, in order; nil for what is no text.
+    private func pairs(_ node: YAMLNode?) -> [String] {
+        (node?.entries ?? []).map { "\($0.key)=\($0.value.scalar ?? "-")" }
+    }
+
+    @Test(
+        "A merge key takes over the entries of a mapping or of several, and what stands beside it goes before them",
+        arguments: [
+            ("a: &x {p: 1, q: 2}\nb: {<<: *x, r: 3}", ["p=1", "q=2", "r=3"]),
+            ("a: &x {p: 1, q: 2}\nb: {q: 3, <<: *x}", ["q=3", "p=1"]),
+            ("a: [&x {p: 1}, &y {p: 2, q: 3}]\nb: {<<: [*x, *y]}", ["p=1", "q=3"]),
+            ("a: &x {p: 1}\nc: &y {<<: *x, q: 2}\nb: {<<: *y}", ["p=1", "q=2"]),
+            ("b: {<<: {p: 1}, <: 2}", ["p=1", "<=2"]), ("b: {<<: [], p: 1}", ["p=1"]),
+            ("b: {'<<': 1}", ["<<=1"]), ("b: {!!str <<: 1}", ["<<=1"]),
+        ]
+    )
+    func merge(text: String, entries: [String]) throws {
+        #expect(pairs(try read(text)["b"]) == entries)
+    }
+
+    @Test("An entry that was taken over has the place where it stands in the file")
+    func mergedPlace() throws {
+        let entry = try #require(try read("a: &x\n  p: 1\nb:\n  <<: *x\n")["b"]?.entries.first)
+        #expect((entry.keyLine, entry.value.line) == (2, 2))
+    }
+
+    @Test("A bomb of merge keys is refused, and merging does not nest")
+    func mergeBomb() {
+        var text = "a0: &a0 {k: [x, x, x, x, x, x, x, x, x, x]}\n"
+        for level in 1...20 {
+            let row = Array(repeating: "{<<: *a\(level - 1)}", count: 10).joined(separator: ", ")
+            text += "a\(level): &a\(level) {k\(level): [\(row)]}\n"
+        }
+        #expect(message(text).contains("with aliases expanded"))
+        let chain = (1...500).map { "a\($0): &a\($0) {<<: *a\($0 - 1), k\($0): 1}\n" }.joined()
+        #expect(message("a0: &a0 {k: 1}\n" + chain) == "read")
+    }
+
+    @Test(
+        "A plain null is nothing, a quoted one is a text, and a key of that name is a name",
+        arguments: [
+            ("null", "nothing"), ("~", "nothing"), ("Null", "nothing"), ("NULL", "nothing"), ("", "nothing"),
+            ("\"null\"", "'null'"), ("'~'", "'~'"), ("!!str null", "'null'"), ("!!null ''", "nothing"),
+            ("!!null \"null\"", "nothing"), ("nULL", "'nULL'"), ("nullable", "'nullable'"), ("~/a", "'~/a'"),
+        ]
+    )
+    func null(text: String, summary: String) throws {
+        let root = try read("null: \(text)\n")
+        #expect(root["null"]?.summary == summary)
+        #expect(pairs(try read("~: 1\nnull: 2\n")) == ["~=1", "null=2"])
+    }
+
+    @Test(
+        "A tag that says what a value looks like anyway is read, and one that makes a text makes a text",
+        arguments: [
+            ("!!int 1", YAMLNode.Content.scalar("1", quoted: false)), ("!!int \"1\"", .scalar("1", quoted: false)),
+            ("!!float \"-0.5\"", .scalar("-0.5", quoted: false)), ("!!str 1", .scalar("1", quoted: true)),
+            ("!!bool 'true'", .scalar("true", quoted: false)), ("!!int \"a: b\"", .scalar("a: b", quoted: true)),
+            ("!!python/unicode 'x'", .scalar("x", quoted: true)), ("! x", .scalar("x", quoted: true)),
+            ("!!timestamp 2026-01-01", .scalar("2026-01-01", quoted: false)), ("!!seq []", .sequence([])),
+            ("!!python/tuple []", .sequence([])), ("!!map {}", .mapping([])),
+        ]
+    )
+    func tags(text: String, content: YAMLNode.Content) throws {
+        #expect(try read("a: \(text)")["a"]?.content == content)
+    }
+
     @Test("An alias bomb is refused")
     func aliasBomb() {
         var text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
@@ -82,7 +149,19 @@ struct YAMLTests {
             ("", "a.yaml:1: an empty file"), ("# only words\n", "an empty file"),
             ("a: 1\n---\nb: 2\n", "a second document"),
             ("a: [1, 2", "a.yaml:"), ("a: 1\na: 2\n", "a.yaml:2: a second key 'a'; expected it once, as on line 1"),
-            ("a: {b: 1\nc", "well-formed YAML"), ("\tx: 1", "well-formed YAML"), ("a: \u{1}", "well-formed YAML"),
+            ("a: {b: 1\nc", "well-formed YAML"), ("a: \u{1}", "well-formed YAML"), ("{\n\ta: @x}", "well-formed YAML"),
+            ("\tx: 1", "a.yaml:1: a tab; expected spaces: YAML takes no tab before a key, a value or a '-'"),
+            ("a:\n\tb: 1", "a.yaml:2: a tab; expected spaces"), ("a:\n  b: 1\n \tc: 2", "a.yaml:3: a tab;"),
+            ("a: 1\n  \tb: 2", "a.yaml:2: a tab;"), ("a:\n-\tb", "a.yaml:2: a tab;"), ("a: |\n\tb", "a.yaml:2: a tab;"),
+            ("a: {<<: b}", "'b'; expected a mapping to take over, as in '<<: *base'"),
+            ("a: {<<: {p: 1}, <<: {q: 1}}", "a second key '<<'; expected one, as in '<<: [*first, *second]'"),
+            ("a: {p: 1, <<: {q: 1}, p: 2}", "a second key 'p'; expected it once"),
+            (
+                "a: !!binary |\n  AFE=\n",
+                "a.yaml:1: the tag !!binary; expected no tag: bytes are pairs of hexadecimal digits such as \"0048\""
+            ),
+            ("a: !include b.yaml", "the tag !include; expected no tag: a text, a list or a mapping"),
+            ("a: !!set {b}", "the tag !!set; expected no tag"), ("a: !!str [b]", "the tag !!str; expected no tag"),
             ("[a]: b", "a word as key"), ("a: *b", "an anchor &b before it"), ("a: \"x", "well-formed YAML"),
         ]
     )

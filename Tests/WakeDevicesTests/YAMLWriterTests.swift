@@ -85,6 +85,12 @@ struct YAMLWriterTests {
         try expectSame(try read("k: one\n\n two\n\n\n three\nl:\n  - a\n\n    b\n"))
     }
 
+    @Test("Nothing, a text of that word, and what a merge key took over come back")
+    func nothing() throws {
+        try expectSame(try read("a: null\nb: [~, 'null', {c: ~}]\nnull: !!str ~\n"))
+        try expectSame(try read("d: &d {e: null}\nf: {<<: *d, '<<': 1}\n"))
+    }
+
     @Test("What is short stands on a line, under the lines that say where it is from")
     func looks() throws {
         let text = "scenario: x\nsteps:\n  - {at: 3s, home: [a, b.1-3]}\n  - {at: 4s, notify: b, value: \"00ff\"}\n"

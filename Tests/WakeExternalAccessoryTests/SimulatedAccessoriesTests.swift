@@ -21,15 +21,20 @@ private final class Bench {
     private(set) var now = Instant.zero
     private var ends: [AccessorySession: AppEnd] = [:]
 
-    init(_ files: (name: String, text: String)...) throws {
+    init(_ files: (name: String, text: String)..., isRadioOn: Bool = true) throws {
         let devices = try files.map { name, text in
             let accessory = try ExternalAccessory.parse(Array(text.utf8), file: "\(name).yaml")
             return ScenarioDevice(name: name, group: name, line: 1, form: .accessory(accessory))
         }
-        port = SimulatedAccessories(devices: devices, names: names, seed: 7, loop: nil)
+        port = SimulatedAccessories(devices: devices, names: names, seed: 7, loop: nil, isRadioOn: isRadioOn)
         port.report = { [unowned self] in reports.append($0) }
         try port.start(at: .zero)
         port.connect(at: .zero)
+    }
+
+    /// Bluetooth has gone on, or off.
+    func turnRadio(_ isOn: Bool) {
+        port.hear(WakeEvent(kind: isOn ? .bluetoothPoweredOn : .bluetoothPoweredOff), .none, at: now)
     }
 
     var kinds: [String] { reports.map(\.event.kind.word) }
@@ -94,8 +99,83 @@ private func dock(_ rest: String, link: String = "tty: {}", above: String = "") 
     """
 }
 
+/// The same over Bluetooth.
+private func printer(above: String = "") -> String {
+    dock("", link: "rfcomm: {service: 1101}", above: above)
+        .replacing("usb: {vendor: \"1d6b\", product: \"0104\"}", with: "bluetooth: {address: \"F0:11:22:33:90:00\"}")
+}
+
 @Suite("Simulated accessories")
 struct SimulatedAccessoriesTests {
+    @Test("EA-2: what comes over Bluetooth goes with the radio and comes again with it, and what is on a wire stays")
+    func radio() throws {
+        let bench = try Bench(("dock", dock("")), ("printer", printer()))
+        #expect(bench.connections == [1, 2])
+        bench.open(1, with: 1)
+        bench.open(2, with: 2)
+        bench.forget()
+        bench.turnRadio(false)
+        #expect(bench.kinds == ["accessory-disconnected"] && bench.connections == [2])
+        #expect(bench.port.accessories.map(\.connection) == [1])
+        #expect(try bench.read(2).isEnd)
+        for (name, isThere) in [("dock", true), ("printer", false)] {
+            let isSent = try bench.port.simulateSend(device: name, protocolName: nil, value: [1], at: bench.now)
+            #expect(isSent == isThere, "\(name)")
+            #expect(try bench.port.isAttached(name), "\(name)")
+            #expect(try bench.port.lacksRadio(name) != isThere, "\(name)")
+        }
+        bench.forget()
+        bench.turnRadio(false)
+        #expect(bench.reports.isEmpty)
+        bench.turnRadio(true)
+        #expect(bench.kinds == ["accessory-connected"] && bench.connections == [3])
+        #expect(try !bench.port.lacksRadio("printer"))
+    }
+
+    @Test("EA-2: what comes into range while the radio is off is there once it is on, and what has left is not")
+    func movesWithoutRadio() throws {
+        let presence = "presence: [{attach: 5s}, {detach: 10s}, {attach: 10s}, {detach: 10s}]"
+        let bench = try Bench(("printer", printer(above: presence)), isRadioOn: false)
+        bench.wait(.seconds(8))
+        #expect(bench.reports.isEmpty)
+        bench.turnRadio(true)
+        #expect(bench.kinds == ["accessory-connected"])
+        bench.turnRadio(false)
+        bench.wait(.seconds(12))
+        bench.forget()
+        // Away from 15 s to 25 s.
+        bench.turnRadio(true)
+        #expect(bench.reports.isEmpty)
+        bench.wait(.seconds(20))
+        #expect(bench.kinds == ["accessory-connected", "accessory-disconnected"])
+    }
+
+    @Test("EA-2: an accessory that is there at the start comes over Bluetooth once that is on")
+    func startsWithoutRadio() throws {
+        let bench = try Bench(("dock", dock("")), ("printer", printer()), isRadioOn: false)
+        #expect(bench.port.accessories.map(\.connection) == [1])
+        try bench.port.simulateDetach(device: "printer", origin: .none, at: bench.now)
+        try bench.port.simulateAttach(device: "printer", origin: .none, at: bench.now)
+        #expect(bench.connections == [1])
+        bench.turnRadio(true)
+        #expect(bench.connections == [1, 2])
+    }
+
+    @Test("A snapshot holds whether the radio is on, and what is in range without it")
+    func radioInSnapshot() throws {
+        let bench = try Bench(("printer", printer()))
+        bench.turnRadio(false)
+        var writer = SnapshotCoder()
+        try bench.port.code(with: &writer)
+        let other = try Bench(("printer", printer(above: "presence: [{attach: 1h}]")))
+        var reader = SnapshotCoder(reading: writer.bytes)
+        try other.port.code(with: &reader)
+        try reader.finish()
+        #expect(try other.port.lacksRadio("printer"))
+        other.turnRadio(true)
+        #expect(other.connections == [2])
+    }
+
     @Test("An accessory is there from the beginning, and comes and goes as its file says")
     func presence() throws {
         let bench = try Bench(

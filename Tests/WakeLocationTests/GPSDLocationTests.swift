@@ -6,10 +6,16 @@ import WakePorts
 import WakeSystem
 @testable import WakeLocation
 
-private func fix(_ second: Int, latitude: Double = 48.1) -> String {
+private func fix(_ second: Int, latitude: Double = 48.1, device: String = "/dev/ttyACM0") -> String {
     let time = "2025-05-06T07:32:\(second < 10 ? "0" : "")\(second).000Z"
-    return #"{"class":"TPV","device":"/dev/ttyACM0","mode":3,"time":"\#(time)","lat":\#(latitude),"lon":11.5,"#
+    return #"{"class":"TPV","device":"\#(device)","mode":3,"time":"\#(time)","lat":\#(latitude),"lon":11.5,"#
         + #""altHAE":560.0,"altMSL":520.0,"eph":18.24,"epv":33.1,"speed":14.2,"track":67.06}"# + "\r\n"
+}
+
+/// What gpsd says first of a moment: the place alone, and its own idea of the speed.
+private func early(_ second: Int) -> String {
+    #"{"class":"TPV","device":"/dev/ttyACM0","mode":2,"time":"2025-05-06T07:32:0\#(second).000Z","lat":48,"lon":11,"#
+        + #""speed":99}"# + "\r\n"
 }
 
 @Suite("Location from gpsd", .serialized)
@@ -178,6 +184,68 @@ struct GPSDLocationTests {
         source.stop()
     }
 
+    @Test("What gpsd says later of a moment completes the fix, which is reported before the next, and before a loss")
+    func completed() throws {
+        let gpsd = try RecordedGPSD(on: loop)
+        let source = try begun(with: gpsd)
+        source.perform(.positioning(true), at: .zero)
+        try turn(loop) { gpsd.heard.contains("true") }
+        gpsd.say(fix(1) + early(1) + early(2) + fix(2) + #"{"class":"TPV","device":"/dev/ttyACM0","mode":1}"# + "\r\n")
+        try turn(loop) { !listener.failures.isEmpty }
+        #expect(listener.kinds == [.positionFixed, .positionFixed, .locationFailed])
+        let (first, second) = (listener.positions[0], listener.positions[1])
+        #expect(first.latitude == 48 && first.speed == 99 && first.course == 67.06 && first.altitude == 520)
+        #expect(second.latitude == 48.1 && second.speed == 14.2 && second.course == 67.06)
+        #expect(source.fixes == 2)
+        source.stop()
+    }
+
+    @Test("Where gpsd takes longer over a moment the next is waited for as long, and no fix is reported again")
+    func slowly() throws {
+        let gpsd = try RecordedGPSD(on: loop)
+        let source = try begun(with: gpsd)
+        source.perform(.positioning(true), at: .zero)
+        try turn(loop) { gpsd.heard.contains("true") }
+        #expect(source.hold == GPSDLocation.usualHold)
+        gpsd.say(early(1))
+        try turn(loop) { listener.positions.count == 1 }
+        gpsd.say(fix(1))
+        try turn(loop) { source.hold > GPSDLocation.usualHold }
+        #expect(source.hold >= 2 * GPSDLocation.usualHold && source.hold <= GPSDLocation.longestHold)
+        gpsd.say(early(2) + fix(2))
+        try turn(loop) { listener.positions.count == 2 }
+        #expect(listener.positions.map(\.course) == [-1, 67.06])
+        source.stop()
+    }
+
+    @Test(
+        "Of several receivers the first with a fix is followed, the others are named once, and another when it is gone"
+    )
+    func receivers() throws {
+        let gpsd = try RecordedGPSD(on: loop)
+        let source = try begun(with: gpsd)
+        var notes: [String] = []
+        source.note = { notes.append($0) }
+        source.perform(.positioning(true), at: .zero)
+        try turn(loop) { gpsd.heard.contains("true") }
+        let gone = { (device: String) in #"{"class":"DEVICE","path":"\#(device)","activated":0}"# + "\r\n" }
+        gpsd.say(fix(1) + fix(2, latitude: 49, device: "/dev/b") + gone("/dev/b") + fix(3))
+        gpsd.say(#"{"class":"TPV","device":"/dev/b","mode":1}"# + "\r\n" + fix(4, latitude: 49, device: "/dev/b"))
+        try turn(loop) { listener.positions.count == 2 }
+        #expect(listener.kinds == [.positionFixed, .positionFixed])
+        #expect(listener.positions.map(\.latitude) == [48.1, 48.1])
+        let place = "gpsd on 127.0.0.1:\(gpsd.port)"
+        #expect(
+            notes == ["\(place): several receivers have fixes: /dev/ttyACM0 is followed, and /dev/b left out"]
+        )
+        gpsd.say(gone("/dev/ttyACM0") + fix(5, latitude: 49, device: "/dev/b"))
+        try turn(loop) { listener.positions.count == 3 }
+        #expect(listener.positions.last?.latitude == 49)
+        #expect(listener.failures == ["\(place) has lost its receiver; plug it in again"])
+        #expect(notes.count == 1)
+        source.stop()
+    }
+
     @Test("Lines that are none of gpsd's are counted and skipped, also endless ones and those cut by packets")
     func nonsense() throws {
         let gpsd = try RecordedGPSD(on: loop)
@@ -237,10 +305,11 @@ struct GPSDLocationTests {
     func lines() {
         func read(_ text: String) -> GPSDLine? { GPSDLine(Array(text.utf8)) }
         #expect(read(RecordedGPSD.greeting) == .greeting(release: "3.22"))
-        #expect(read(#"{"class":"TPV","device":"/dev/pts/0","mode":1}"#) == .noFix)
-        #expect(read(#"{"class":"DEVICE","path":"/dev/pts/0","activated":0}"#) == .receiver(isActive: false))
+        #expect(read(#"{"class":"TPV","device":"/dev/pts/0","mode":1}"#) == .noFix(device: "/dev/pts/0"))
+        let inactive = #"{"class":"DEVICE","path":"/dev/pts/0","activated":0}"#
+        #expect(read(inactive) == .receiver(device: "/dev/pts/0", isActive: false))
         let active = #"{"class":"DEVICE","path":"/dev/pts/0","activated":"2026-11-21T11:07:54.181Z","flags":1}"#
-        #expect(read(active) == .receiver(isActive: true))
+        #expect(read(active) == .receiver(device: "/dev/pts/0", isActive: true))
         #expect(read(#"{"class":"SKY","device":"/dev/pts/0","vdop":25.5,"hdop":25.5}"#) == .other)
         #expect(read(#"{"class":"WATCH","enable":true,"json":true}"#) == .watching(true))
         #expect(read("$GPGGA") == nil)
@@ -248,15 +317,15 @@ struct GPSDLocationTests {
         let old = #"{"class":"TPV","mode":3,"lat":1,"lon":2,"alt":7.5,"epx":3,"epy":4}"#
         var gathered = TrackPoint(Coordinate(latitude: 1, longitude: 2), altitude: 7.5)
         gathered.horizontalAccuracy = 5
-        #expect(read(old) == .fix(gathered))
+        #expect(read(old) == .fix(gathered, device: nil))
         for text in [
             "[1]", "{", "{}", #"{"class":7}"#, #"{"class":"TPV"} x"#, #"{"class":"TPV","lat":1.2.3}"#,
             #"{"class":"TPV",}"#, #"{"class":"TPV" "mode":1}"#, #"{"class":"TPV","a":nul}"#,
             "{\"class\":\"TPV\",\"a\":" + String(repeating: "[", count: 5_000),
         ] { #expect(read(text) == nil, "\(text.prefix(40))") }
         #expect(read(#" { "class" : "SKY" , "a\"b" : [ 1 , {"c":[true,null]}, "x" ] } "#) == .other)
-        guard case .fix(let first)? = read(String(fix(1).dropLast())),
-            case .fix(let second)? = read(#"{"class":"TPV","mode":2,"lat":-1.5,"lon":-180}"#)
+        guard case .fix(let first, device: "/dev/ttyACM0")? = read(String(fix(1).dropLast())),
+            case .fix(let second, device: nil)? = read(#"{"class":"TPV","mode":2,"lat":-1.5,"lon":-180}"#)
         else {
             Issue.record("no fix")
             return
@@ -271,7 +340,8 @@ struct GPSDLocationTests {
     func implausible() {
         let text =
             #"{"class":"TPV","mode":3,"lat":1,"lon":2,"altMSL":1e9,"speed":1e30,"track":-1,"eph":-3,"epv":1e9}"#
-        #expect(GPSDLine(Array(text.utf8)) == .fix(TrackPoint(Coordinate(latitude: 1, longitude: 2))))
+        let bare = TrackPoint(Coordinate(latitude: 1, longitude: 2))
+        #expect(GPSDLine(Array(text.utf8)) == .fix(bare, device: nil))
     }
 
     @Test("A scrambled line never crashes")
@@ -292,7 +362,7 @@ struct GPSDLocationTests {
                 default: bytes.insert(contentsOf: bytes[place..<min(bytes.count, place + below(60))], at: place)
                 }
             }
-            guard case .fix(let point)? = GPSDLine(bytes) else { continue }
+            guard case .fix(let point, _)? = GPSDLine(bytes) else { continue }
             let place = point.place
             #expect(Coordinate(checking: place.latitude, place.longitude) == place)
             #expect((0...360).contains(point.course ?? 0) && (point.horizontalAccuracy ?? 0) >= 0)

@@ -135,6 +135,57 @@ struct NMEALocationTests {
         source.stop()
     }
 
+    @Test("A receiver that speaks and says nothing of its position is reported once, and is well when it does")
+    func aside() throws {
+        let terminal = try Terminal()
+        let source = try source(terminal.path, silence: 1_000)
+        try source.start(at: .zero)
+        source.perform(.positioning(true), at: .zero)
+        try terminal.say(sentence("GPGSV,1,1,00") + sentence("GPVTG,,T,,M,0.0,N,0.0,K,A"), on: loop)
+        try turn(loop) { !listener.failures.isEmpty }
+        let words = "says nothing of its position; check its speed, and that it says RMC or GGA"
+        #expect(listener.failures == ["the receiver \(terminal.path) \(words)"])
+        try terminal.say(fix("123519"), on: loop)
+        try turn(loop) { listener.positions.count == 1 }
+        #expect(listener.foldedKinds == [.locationFailed, .positionFixed])
+        source.stop()
+    }
+
+    @Test("A receiver that knows neither time nor place does not know where it is, and its last fix comes before")
+    func lost() throws {
+        let terminal = try Terminal()
+        let source = try source(terminal.path)
+        try source.start(at: .zero)
+        source.perform(.positioning(true), at: .zero)
+        let empty = sentence("GPGGA,,,,,,0,00,,,M,,M,,") + sentence("GPRMC,,V,,,,,,,,,,N")
+        try terminal.say(fix("123519") + empty + sentence("GPGSA,A,1,,,,,,,,,,,,,,,"), on: loop)
+        try turn(loop) { !listener.failures.isEmpty }
+        #expect(listener.kinds == [.positionFixed, .locationFailed])
+        #expect(listener.failures == ["the receiver \(terminal.path) does not know where it is"])
+        source.stop()
+    }
+
+    @Test("A receiver that says GNS, GLL and ZDA without checksums has fixes with dates")
+    func others() throws {
+        let terminal = try Terminal()
+        let source = try source(terminal.path)
+        try source.start(at: .zero)
+        source.perform(.positioning(true), at: .zero)
+        let words = """
+            $GNZDA,101500.00,15,06,2021,00,00
+            $GNGNS,101500.00,1030.00000,N,02015.00000,E,AAN,12,0.9,100.0,10.0,,
+            $GNGLL,1030.00000,N,02015.00000,E,101501.00,A,A
+
+            """
+        try terminal.say(Array(words.utf8), on: loop)
+        try turn(loop) { listener.positions.count == 2 }
+        // 15 June 2021, 10:15:00 UTC.
+        #expect(listener.positions.map(\.timestamp) == [1_623_752_100, 1_623_752_101])
+        #expect(listener.positions.map(\.latitude) == [10.5, 10.5])
+        #expect(source.counts.unchecked == 3 && source.counts.damaged == 0)
+        source.stop()
+    }
+
     @Test("A FIFO is a receiver too")
     func pipe() throws {
         let path = folder.path + "/pipe"

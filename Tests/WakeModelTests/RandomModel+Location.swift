@@ -41,7 +41,7 @@ extension SeededGenerator {
     }
 
     mutating func locationRequest() -> LocationRequest {
-        switch below(16) {
+        switch below(19) {
         case 0: .create
         case 1: .release
         case 2: .startUpdating(distanceFilterChord: real(), allowsBackground: flag(), pausesAutomatically: flag())
@@ -58,6 +58,8 @@ extension SeededGenerator {
         case 13: .requestAuthorization(always: flag())
         case 14: .range(beaconRegion())
         case 15: .allowBackground
+        case 16: .beginSession
+        case 17: .endSession
         default: .stopRanging(identifier: name())
         }
     }
@@ -91,7 +93,8 @@ extension SeededGenerator {
             major: number(),
             minor: number(),
             distance: Float(real()),
-            signalStrength: signed()
+            signalStrength: signed(),
+            age: Instant.Span(nanoseconds: signed())
         )
     }
 }

@@ -2,13 +2,15 @@ import WakeModel
 
 extension SeededGenerator {
     mutating func pushRequest() -> PushRequest {
-        switch below(7) {
+        switch below(9) {
         case 0: .register
         case 1: .unregister
         case 2: .registerCalls
         case 3: .unregisterCalls
         case 4: .fetched(number(), any())
         case 5: .reportCall
+        case 6: .callBegan
+        case 7: .callEnded
         default: .callHandled(number())
         }
     }

@@ -107,7 +107,7 @@ enum RandomModel: CaseIterable {
 extension SeededGenerator {
     mutating func input() -> Input {
         switch below(16) {
-        case 14: .clock(PhoneClock(epoch: Int64(below(1_000_000)), zone: 3_600))
+        case 14: .clock(PhoneClock(epoch: Int64(below(1_000_000)), zone: zone()))
         case 12: .update(app(), manifest())
         case 13: .refuseUpdate(app(), key: name())
         case 11: .setUp(app(), peripheral: name())
@@ -170,7 +170,7 @@ extension SeededGenerator {
         case 0:
             .schedule(
                 ScheduledNotification(identifier: name(), content: notificationContent(), trigger: trigger()),
-                clock: PhoneClock(epoch: signed(), zone: signed())
+                clock: PhoneClock(epoch: signed(), zone: zone())
             )
         case 1: .cancel(names())
         case 2: .cancelAll
@@ -181,8 +181,18 @@ extension SeededGenerator {
         }
     }
 
+    mutating func zone() -> PhoneZone {
+        var zone = PhoneZone(offset: Int32(below(50_000)) - 25_000)
+        guard flag() else { return zone }
+        zone.name = "Europe/Berlin"
+        for year in 0..<Int64(below(4)) {
+            zone.changes.append(.init(at: year * 31_536_000 - Int64(below(1_000)), offset: Int32(below(8)) * 3_600))
+        }
+        return zone
+    }
+
     mutating func backgroundTaskRequest() -> BackgroundTaskRequest {
-        let clock = PhoneClock(epoch: signed(), zone: signed())
+        let clock = PhoneClock(epoch: signed(), zone: zone())
         return switch below(8) {
         case 0: .register(name(), answer: optional { $0.number() })
         case 1:
@@ -226,6 +236,8 @@ extension SeededGenerator {
             var match = DateMatch()
             match.hour = flag() ? nil : number()
             match.year = flag() ? nil : signed()
+            match.weekdayOrdinal = flag() ? nil : number()
+            match.dayOfYear = flag() ? nil : number()
             return .matching(match, repeats: flag())
         }
     }
@@ -417,6 +429,7 @@ extension SeededGenerator {
         snapshot.budgetLimit = span()
         snapshot.budgetUsed = span()
         snapshot.locationAuthorization = any()
+        snapshot.keptInUse = flag()
         snapshot.beganInForeground = flag()
         snapshot.voipWakes = number()
         snapshot.voipWakeLimitLifted = flag()

@@ -43,15 +43,19 @@ private final class Endpoint {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
+    /// Whether the date in a provider's token is text.
+    var hasTextDate = false
+
     /// A provider's token of now, whose signature nobody checks.
     private var token: String {
+        let now = "\(WallClock.now() / 1_000_000_000)"
         func text(_ bytes: [UInt8]) -> String {
             let base = Data(bytes).base64EncodedString().replacing("=", with: "")
             return base.replacing("+", with: "-").replacing("/", with: "_")
         }
         let parts = [
             #"{"alg":"ES256","kid":"ABC123DEFG"}"#,
-            #"{"iss":"DEF123GHIJ","iat":\#(WallClock.now() / 1_000_000_000)}"#,
+            #"{"iss":"DEF123GHIJ","iat":\#(hasTextDate ? "\"\(now)\"" : now)}"#,
         ]
         return (parts.map { text(Array($0.utf8)) } + [text([UInt8](repeating: 0, count: 64))]).joined(separator: ".")
     }
@@ -155,6 +159,21 @@ struct APNsPushTests {
         }
         #expect(endpoint.reports.isEmpty)
         #expect(endpoint.notes == ["APNs: a push of user 65534 was refused, as this bench is user 0's"])
+    }
+
+    @Test("A push by a token whose date is text is taken, and the records say so once")
+    func textDate() throws {
+        let endpoint = try Endpoint()
+        endpoint.hasTextDate = true
+        for _ in 0..<2 {
+            try endpoint.begin(size: 6_000)
+            #expect(try endpoint.answer() == #"{"reason":"PayloadTooLarge"} 413"#)
+        }
+        #expect(
+            endpoint.notes == [
+                "APNs: the iat of a provider's token is text, and is taken; by RFC 7519 it is a number, and Apple may refuse the token"
+            ]
+        )
     }
 
     @Test("SYS-2: a push is accepted once it survives the bench")

@@ -45,7 +45,7 @@ struct DecisionLogTests {
         let lines = ShapedLines.records(of: log.contents)
         #expect(lines[0].contains(#""wakeWindow":"first""#))
         #expect(lines[1].contains(#""rule":"LIFE-11","set":{"wakeWindow":"first"}"#))
-        #expect(lines[1].contains(#""result":"pass","set":{"firstUnlockGates":"on"},"observed":true"#))
+        #expect(lines[1].contains(#""result":"pass","set":{"firstUnlockGates":"on"},"observed":"true""#))
         #expect(lines[1].matches(of: /"set":/).count == 2)
     }
 
@@ -98,7 +98,7 @@ struct DecisionLogTests {
         let lines = try fixture.contents(batches).split(separator: "\n")
         #expect(lines.count == 502)
         #expect(
-            lines[1].hasPrefix(#"{"schema":"wake.shape/1","shape":0,"record":{"schema":"wake.decision/1","seq":"$0","#)
+            lines[1].hasPrefix(#"{"schema":"wake.shape/1","shape":0,"record":{"schema":"wake.decision/2","seq":"$0","#)
         )
         #expect(lines.dropFirst(2).allSatisfy { $0.hasPrefix(#"{"shape":0,"values":["#) && $0.utf8.count < 300 })
         for line in lines {
@@ -139,7 +139,7 @@ struct DecisionLogTests {
             return [decision]
         }
         let contents = try fixture.contents(batches)
-        #expect(contents.split(separator: "\n").contains { $0.hasPrefix(#"{"schema":"wake.decision/1","seq":4200,"#) })
+        #expect(contents.split(separator: "\n").contains { $0.hasPrefix(#"{"schema":"wake.decision/2","seq":4200,"#) })
         let lines = ShapedLines.records(of: contents)
         #expect(lines.count == 4_201)
         #expect(try lines.last == fixture.lines([batches[4_199]]).last)

@@ -121,8 +121,13 @@ struct EquivalenceTests {
         )
     }
 
-    @Test("Two runs without decisions are not equal: there is nothing to compare")
+    @Test("Two runs without decisions are equal, which is said with its reason; one beside one with decisions is not")
     func empty() throws {
-        #expect(differences(try left.run([]), try right.run([])) == ["no decisions to compare"])
+        let comparison = RunComparison(try left.run([]), try right.run([]), names: ("simulated", "real"))
+        #expect(comparison.isEqual)
+        #expect(comparison.lines == ["equal verdicts: simulated and real, neither of which has a decision"])
+        #expect(comparison.json.hasPrefix(#"{"schema":"wake.compare/1","ok":true,"equal":true,"#))
+        #expect(differences(try left.run([]), try right.run(batches(right))) != [])
+        #expect(differences(try left.run(batches(left)), try right.run([])) != [])
     }
 }

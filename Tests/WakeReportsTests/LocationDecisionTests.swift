@@ -156,13 +156,13 @@ struct LocationDecisionTests {
         walk.go(to: 0)
         #expect(
             try check(walk, .positionFixed, name)
-                == #""result":"pass","observed":{"filter_m":50,"moved_m":null}}"#
+                == #""result":"pass","observed":"true","filter_m":50,"moved_m":null}"#
         )
         walk.go(to: 12.34)
         #expect(walk.decisions.last?.reason == .withinDistanceFilter)
         #expect(
             try check(walk, .positionFixed, name) == #""result":"fail","decisive":true,"confidence":"documented","#
-                + #""observed":{"filter_m":50,"moved_m":12.3}}"#
+                + #""observed":"false","filter_m":50,"moved_m":12.3}"#
         )
     }
 
@@ -185,6 +185,20 @@ struct LocationDecisionTests {
         #expect(
             try check(walk, .significantChange, name) == #""result":"fail","decisive":true,"#
                 + #""confidence":"documented","observed":"when-in-use","in_use":false}"#
+        )
+    }
+
+    @Test("SESS-3: under When In Use a check says that a session keeps the app in use")
+    func session() throws {
+        var walk = Walk(fixture.names, modes: [.location], always: false)
+        walk.ask(.beginSession)
+        walk.update(filter: 0)
+        walk.suspend()
+        walk.go(to: 9_000)
+        #expect(
+            try check(walk, .positionFixed, "the user allows the app to know the position now")
+                == #""result":"pass","observed":"when-in-use","in_use":false,"background_session":true,"#
+                + #""began_in_foreground":true}"#
         )
     }
 
@@ -214,12 +228,12 @@ struct LocationDecisionTests {
         walk.go(to: 0)
         let kind = EventKind.positionFixed
         let setting = "the updates go on in the background: allowsBackgroundLocationUpdates is set"
-        #expect(try check(walk, kind, setting) == #""result":"pass","observed":true}"#)
+        #expect(try check(walk, kind, setting) == #""result":"pass","observed":"true"}"#)
         #expect(
             try check(walk, kind, "the process that started the updates runs or is suspended")
                 == #""result":"pass","observed":"active","since":"T+00:00:00.000"}"#
         )
-        #expect(try check(walk, kind, "updates are not paused") == #""result":"pass","observed":false}"#)
+        #expect(try check(walk, kind, "updates are not paused") == #""result":"pass","observed":"false"}"#)
     }
 
     @Test("REG-1, REG-2: a fix that crosses nothing says so, and one that begins a dwell says since when it runs")
@@ -230,18 +244,18 @@ struct LocationDecisionTests {
         walk.wait(until: 10)
         walk.go(to: 4_000)
         let boundary = Check.crossesBoundary.statement
-        #expect(try check(walk, .positionFixed, boundary).hasSuffix(#""observed":false}"#))
+        #expect(try check(walk, .positionFixed, boundary).hasSuffix(#""observed":"false"}"#))
         #expect(
-            try check(walk, .positionFixed, Check.anyoneRegistered.statement) == #""result":"pass","observed":true}"#
+            try check(walk, .positionFixed, Check.anyoneRegistered.statement) == #""result":"pass","observed":"true"}"#
         )
         #expect(try line(walk, .positionFixed).contains(#""interest":null,"budget":null,"#))
         #expect(try line(walk, .positionFixed).contains(#""by_reason":{"NothingCrossed":1}"#))
         walk.wait(until: 20)
         walk.go(to: 100)
-        #expect(try check(walk, .positionFixed, boundary) == #""result":"pass","observed":true}"#)
+        #expect(try check(walk, .positionFixed, boundary) == #""result":"pass","observed":"true"}"#)
         #expect(
             try check(walk, .positionFixed, "the position has stayed past the boundary for the dwell")
-                .hasSuffix(#""observed":false,"since":"T+00:00:20.000","dwell_ms":20000}"#)
+                .hasSuffix(#""observed":"false","since":"T+00:00:20.000","dwell_ms":20000}"#)
         )
     }
 }

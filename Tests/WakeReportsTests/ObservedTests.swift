@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WakeJSON
 import WakeModel
 import WakeReports
 import WakeRouter
@@ -31,17 +32,59 @@ struct ObservedTests {
         }
     }
 
+    /// The type of a value, as readers of tables tell them; nil for null, which is in each.
+    private static func type(_ value: JSONValue) -> String? {
+        switch value {
+        case .null: nil
+        case .bool: "flag"
+        case .integer, .large, .number: "number"
+        case .string: "text"
+        case .array: "list"
+        case .object: "object"
+        }
+    }
+
+    @Test("Each key of a check has values of one type in all records, and what was observed is a text")
+    func oneType() throws {
+        var types: [String: Set<String>] = [:]
+        for result in [CheckResult.pass, .fail, .notApplicable] {
+            var decision = fixture.forceQuit(1, at: second(8_000))
+            for check in Check.allCases { decision.checks[check] = result }
+            for modes in [BackgroundModes([]), BackgroundModes([.audio, .fetch])] {
+                decision.snapshot.modes = modes
+                let log = DecisionLog(header: ReportFixture.header, profile: .ios17, names: fixture.names.text)
+                try log.append(batch: [decision])
+                let record = try #require(log.records.first.flatMap(JSONValue.init(parsing:)))
+                for member in record["checks"]?.array.flatMap(\.members) ?? [] {
+                    types[member.key, default: []].formUnion([Self.type(member.value)].compactMap(\.self))
+                }
+            }
+        }
+        #expect(types["observed"] == ["text"])
+        #expect(types.filter { $0.value.count > 1 } == [:])
+    }
+
+    @Test("MODE-2: the background modes of an app are a text, also where it has none")
+    func modes() throws {
+        var decision = fixture.resume(1, at: second(10))
+        decision.checks[.modePresent] = .fail
+        decision.snapshot.modes = BackgroundModes([.bluetoothCentral, .fetch])
+        #expect(try check(.modePresent, of: decision)["observed"] as? String == "bluetooth-central, fetch")
+        decision.snapshot.modes = []
+        #expect(try check(.modePresent, of: decision)["observed"] as? String == "none")
+    }
+
     @Test("BTC-3, BTC-4, BT-1: a discovery shows the services of its scan, and whether it was the first")
     func discovery() throws {
         var phone = RoutedPhone(fixture.names, app: 0, bundle: "com.acme.heart")
         phone.scan(services: 2)
         let first = phone.sight(at: second(3))
-        #expect(try check(.scanNamesServices, of: first)["observed"] as? Int == 2)
-        #expect(try check(.notDuplicate, of: first)["observed"] as? Bool == true)
-        #expect(try check(.deliveryWanted, of: first)["observed"] as? Bool == true)
+        #expect(try check(.scanNamesServices, of: first)["observed"] as? String == "2")
+        #expect(try check(.notDuplicate, of: first)["observed"] as? String == "true")
+        #expect(try check(.deliveryWanted, of: first)["observed"] as? String == "true")
         let again = phone.sight(at: second(4))
         #expect(again.reason == .duplicateDiscovery)
-        #expect(try check(.notDuplicate, of: again)["observed"] as? Bool == false)
+        #expect(try check(.notDuplicate, of: again)["observed"] as? String == "false")
     }
 
     @Test("BTC-8: the restart that decides is shown")
@@ -50,7 +93,8 @@ struct ObservedTests {
         let decision = phone.connectAfterRestart(at: second(60))
         let shown = try check(.exitAllowsRelaunch, of: decision)
         #expect(shown["result"] as? String == "fail")
-        #expect((shown["observed"] as? [String: Any])?["restarted_since"] as? Bool == true)
+        #expect(shown["observed"] as? String == "false")
+        #expect(shown["restarted_since"] as? Bool == true)
     }
 
     @Test("BTC-8: an accessory that was set up is shown, and as what lifts the force quit")
@@ -70,10 +114,10 @@ struct ObservedTests {
         #expect(decision.verdict == .relaunch)
         let shown = try check(.notForceQuit, of: decision, profile: .ios26)
         #expect(shown["lifted_by"] as? String == "BTC-8")
-        #expect(shown["observed"] as? Bool == true)
+        #expect(shown["observed"] as? String == "true")
         let exit = try check(.exitAllowsRelaunch, of: decision, profile: .ios26)
-        #expect((exit["observed"] as? [String: Any])?["accessory_set_up"] as? Bool == true)
-        #expect((exit["observed"] as? [String: Any])?["bluetooth_off_since"] as? Bool == false)
+        #expect(exit["accessory_set_up"] as? Bool == true)
+        #expect(exit["bluetooth_off_since"] as? Bool == false)
     }
 
     @Test("BTC-8: that Bluetooth was off stays shown where an accessory lifts it")
@@ -84,9 +128,9 @@ struct ObservedTests {
             changed.checks[.exitAllowsRelaunch] = lifted ? .pass : .fail
             changed.snapshot.bluetoothOffSince = true
             changed.snapshot.bluetoothOffLifted = lifted
-            let shown = try check(.exitAllowsRelaunch, of: changed)["observed"] as? [String: Any]
-            #expect(shown?["bluetooth_off_since"] as? Bool == true)
-            #expect(shown?["bluetooth_off_lifted"] as? Bool == (lifted ? true : nil))
+            let shown = try check(.exitAllowsRelaunch, of: changed)
+            #expect(shown["bluetooth_off_since"] as? Bool == true)
+            #expect(shown["bluetooth_off_lifted"] as? Bool == (lifted ? true : nil))
         }
     }
 
@@ -111,8 +155,8 @@ struct ObservedTests {
         profile.areas.location.regionDwell = .seconds(30)
         var decision = fixture.resume(1, at: second(10))
         for check in [Check.voipWakesLeft, .audible, .dwellOver] { decision.checks[check] = .fail }
-        let calls = try check(.voipWakesLeft, of: decision, profile: profile)["observed"] as? [String: Int]
-        #expect(calls == ["wakes": 0, "limit": 3, "window_ms": 60_000])
+        let calls = try check(.voipWakesLeft, of: decision, profile: profile)
+        #expect(["wakes", "limit", "window_ms"].map { calls[$0] as? Int } == [0, 3, 60_000])
         #expect(try check(.audible, of: decision, profile: profile)["limit_ms"] as? Int == 7_000)
         #expect(try check(.dwellOver, of: decision, profile: profile)["dwell_ms"] as? Int == 30_000)
     }

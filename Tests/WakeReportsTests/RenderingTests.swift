@@ -1,4 +1,5 @@
 import Foundation
+import FoundationXML
 import Testing
 import WakeModel
 import WakeRouter
@@ -137,14 +138,13 @@ struct RenderingTests {
         "JUnit names each expectation and what was seen instead, in wall time with virtual time beside it, and stays XML"
     )
     func junit() {
-        let properties = { (place: String) in
-            "<properties><property name=\"place\" value=\"night.yaml:\(place)\"/>"
-                + "<property name=\"virtual-time\" value=\"T+01:00:00.000\"/></properties>"
+        func output(_ line: String) -> String {
+            "<system-out>place: night.yaml:\(line)\nvirtual-time: T+01:00:00.000</system-out>"
         }
         #expect(
             JUnitReport.text(results()) == """
                 <?xml version="1.0" encoding="UTF-8"?>
-                <testsuites tests="4" failures="1" errors="0" skipped="0" time="1.250">
+                <testsuites tests="4" failures="1" errors="0" time="1.250">
                 <testsuite name="a &lt;night&gt;" tests="4" failures="1" errors="0" skipped="0" time="1.250" \
                 timestamp="2026-11-21T04:00:11">
                 <properties>
@@ -153,18 +153,48 @@ struct RenderingTests {
                 </properties>
                 <testcase classname="a &lt;night&gt;" name="plays to its end" file="night.yaml" time="1.250"/>
                 <testcase classname="a &lt;night&gt;" name="heart: resume, 3" file="night.yaml" line="31" \
-                time="0.000">\(properties("31"))</testcase>
+                time="0.000">\(output("31"))</testcase>
                 <testcase classname="a &lt;night&gt;" name="heart: &lt;deny&gt;" file="night.yaml" line="32" \
-                time="0.000">\(properties("32"))<failure \
+                time="0.000"><failure \
                 type="expectation" message="seen &quot;0&quot; &amp; more">expected heart: &lt;deny&gt;; seen &quot;0&quot; \
                 &amp; more  [night.yaml:32]
-                a\u{fffd}b</failure></testcase>
-                <testcase classname="a &lt;night&gt;" name="heart: resume, 3 (2)" time="0.000">\(properties("40"))</testcase>
+                a\u{fffd}b</failure>\(output("32"))</testcase>
+                <testcase classname="a &lt;night&gt;" name="heart: resume, 3 (2)" time="0.000">\(output("40"))</testcase>
                 </testsuite>
                 </testsuites>
 
                 """
         )
+    }
+
+    @Test("JUnit has no element and no attribute where the schema of Jenkins' xUnit plug-in has none, but for places")
+    func junitSchema() throws {
+        let attributes: [String: Set<String>] = [
+            "testsuites": ["tests", "failures", "errors", "time"],
+            "testsuite": ["name", "tests", "failures", "errors", "skipped", "time", "timestamp"],
+            "properties": [], "property": ["name", "value"], "system-out": [], "skipped": [],
+            "testcase": ["classname", "name", "time", "file", "line"],
+            "failure": ["type", "message"], "error": ["type", "message"],
+        ]
+        let members: [String: Set<String>] = [
+            "testsuites": ["testsuite"], "testsuite": ["properties", "testcase"], "properties": ["property"],
+            "testcase": ["failure", "error", "skipped", "system-out"],
+        ]
+        var suite = SuiteResults(began: 0, took: .zero, folder: "out", entries: [])
+        suite.entries = [SuiteEntry(name: "a", scenario: "a.yaml"), SuiteEntry(name: "b", scenario: "b.yaml")]
+        suite.entries[0].results = results(.init(kind: "timeout", message: "late"))
+        suite.entries[1].outcome = .notRun
+        let document = try XMLDocument(data: Data(JUnitReport.text(suite).utf8))
+        var seen: Set<String> = []
+        for case let element as XMLElement in try document.nodes(forXPath: "//*") {
+            let name = element.name ?? ""
+            seen.insert(name)
+            let found = Set((element.attributes ?? []).compactMap(\.name))
+            #expect(found.subtracting(attributes[name] ?? []) == [], "\(name)")
+            let inside = Set((element.children ?? []).compactMap { $0 as? XMLElement }.compactMap(\.name))
+            #expect(inside.subtracting(members[name] ?? []) == [], "\(name)")
+        }
+        #expect(seen == Set(attributes.keys))
     }
 
     @Test("A run that was played to its end has the line where its steps begin in JUnit, as far as that is known")
@@ -397,7 +427,7 @@ struct RuleCatalogueTests {
     @Test("An alias names a rule that is none itself")
     func aliases() {
         let aliases = RuleCatalogue.entries.compactMap(\.aliasOf)
-        #expect(aliases.count == 4)
+        #expect(aliases.count == 5)
         #expect(aliases.allSatisfy { RuleCatalogue.entry($0).aliasOf == nil })
     }
 

@@ -50,7 +50,7 @@ final class ReportFixture {
         always: Bool = false,
         quitAt: Instant = second(7080)
     ) -> Decision {
-        var phone = RoutedPhone(names, app: 0, bundle: "com.acme.heart", profile: .ios26)
+        var phone = RoutedPhone(names, app: 0, bundle: "com.acme.heart", profile: RoutedPhone.barring)
         phone.monitorHome(at: min(second(2), at), always: always)
         phone.suspend(at: min(second(9), at))
         phone.forceQuit(at: min(quitAt, at), by: EventID(371))

@@ -3,6 +3,13 @@ import WakeRouter
 
 /// A router with one app, for records as the router makes them.
 struct RoutedPhone {
+    /// A phone on which not even a location event brings back an app that was force-quit (the switch of LAUNCH-3).
+    static let barring: Profile = {
+        var profile = Profile.ios26
+        profile.areas.location.liftsForceQuit = false
+        return profile
+    }()
+
     private static let belt: AttributeHandle = 0x2a
 
     let names: NameTable

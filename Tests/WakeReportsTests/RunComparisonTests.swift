@@ -84,7 +84,7 @@ struct RunComparisonTests {
 
     @Test("Where the verdicts of one event differ, the check that decided is named with what both runs observed")
     func check() throws {
-        var phone = RoutedPhone(left.names, app: 0, bundle: "com.acme.heart", profile: .ios26)
+        var phone = RoutedPhone(left.names, app: 0, bundle: "com.acme.heart", profile: RoutedPhone.barring)
         phone.monitorHome(at: second(2), always: true)
         phone.suspend(at: second(9))
         var entry = phone.enterHome(at: second(20))
@@ -102,6 +102,24 @@ struct RunComparisonTests {
         )
         #expect(cause.hasSuffix("real fail, observed true since T+00:00:15.000"), "\(cause)")
         #expect(difference.causes.contains { $0.hasPrefix("the app was suspended in simulated and ") })
+    }
+
+    @Test("Of the check that decided, the figures are told that stand beside what it observed")
+    func figures() throws {
+        func decision(_ fixture: ReportFixture, wakes: UInt32, _ result: CheckResult) -> Decision {
+            var decision = fixture.resume(1, at: second(10))
+            decision.verdict = result == .pass ? .resume : .deny
+            decision.checks[.voipWakesLeft] = result
+            decision.snapshot.voipWakes = wakes
+            return decision
+        }
+        let comparison = compare(
+            try left.run([[decision(left, wakes: 3, .pass)]]),
+            try right.run([[decision(right, wakes: 16, .fail)]])
+        )
+        let cause = try #require(comparison.apps.first?.differences.first?.causes.first)
+        #expect(cause.contains("): simulated pass, observed true, wakes 3, "), "\(cause)")
+        #expect(cause.contains("; real fail, observed false, wakes 16, "), "\(cause)")
     }
 
     @Test("Two steps in another order have moved, and are neither lost nor new")

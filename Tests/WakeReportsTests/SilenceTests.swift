@@ -165,6 +165,29 @@ struct SilenceTests {
         #expect(Why(log, app: app).page().refused == [] && !Why(log, app: app).isKnown(.rule(.pwr3)))
     }
 
+    @Test("BTC-14: an old table that the phone goes by is told of a link that is still there, with what to do about it")
+    func oldTable() throws {
+        let kept = ["tag": 2, "lamp": 5].sorted { $0.key < $1.key }.map { device, since in
+            RegistrationEntry.Kept(via: "connection", subject: device, since: second(Int64(since)))
+        }
+        let log = try runLog { log in
+            try run(log, to: .active, .suspended)
+            for (at, device) in [(3, "tag"), (4, "tag"), (4, "lamp")] {
+                let deed = DeedEntry(deed: .keptAttributes, at: second(Int64(at)), app: app, subject: device)
+                try log.append(deed)
+            }
+            try log.append(RegistrationEntry(app: app, at: second(6), kept: kept))
+        }
+        let why = Why(log, app: app)
+        let told = "tag at T+00:00:04: the peripheral's attributes changed without a Service Changed (2A05): the phone "
+        let text = why.explanation()
+        let advice = "\n  try      Give the device Service Changed (2A05)"
+        #expect(text.contains("\n  table    \(told)keeps its old table   \(Why.ruleText(.btc14))\(advice)"), "\(text)")
+        #expect(text.components(separatedBy: "  table    ").count == 2)
+        #expect(why.page().oldTables == [told + "keeps its old table"])
+        #expect(why.isKnown(.rule(.btc14)) && !why.isKnown(.rule(.bgt1)))
+    }
+
     @Test(
         "PWR-3: a task that waits while Background App Refresh is off says so, and since when",
         arguments: ["Background App Refresh", "refuse"],
@@ -329,7 +352,7 @@ struct SilenceTests {
 
     @Test(
         "LAUNCH-2: of an app that was force-quit, what does not wake it lifts nothing",
-        arguments: [(.region, "ios26"), (.pendingConnect, "ios17"), (.remoteNotifications, "ios17")]
+        arguments: [(.pendingConnect, "ios17"), (.remoteNotifications, "ios17")]
             as [(Registration, String)]
     )
     func notLifted(via: Registration, profile: String) throws {

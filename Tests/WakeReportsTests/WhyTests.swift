@@ -28,6 +28,26 @@ struct WhyTests {
         )
     }
 
+    @Test(
+        "REG-2: why says of a crossing that it rests on a poor fix, of that region and fix alone",
+        arguments: [(397, "home", true), (396, "home", false), (397, "shop", false)] as [(UInt64, String, Bool)]
+    )
+    func poorFix(fix: UInt64, region: String, isTold: Bool) throws {
+        var decision = fixture.forceQuit(412, at: second(8_047), event: 398)
+        decision.parent = EventID(397)
+        var log = try fixture.run([[decision]], outcomes: [], app: "com.acme.heart")
+        for app in ["com.acme.heart", "com.acme.run"] {
+            log.deeds.append(
+                DeedEntry(deed: .crossedByPoorFix, at: second(8_047), app: app, subject: region, event: EventID(fix))
+            )
+        }
+        let why = Why(log, app: "com.acme.heart")
+        let sentence = Deed.crossedByPoorFix.row.sentence
+        let line = "\n  but      \(sentence)   \(Why.ruleText(.reg2))\n"
+        #expect(why.explanation().contains(line) == isTold)
+        #expect(why.page().explained?.doubt == (isTold ? sentence : nil))
+    }
+
     @Test("A wake is explained with what the process did (LIFE-4)")
     func resumed() throws {
         let decision = fixture.resume(12, at: second(12))

@@ -20,6 +20,22 @@ struct AreaDeedTests {
         #expect(phone.deeds(.foundSignificantChange) == [app])
     }
 
+    @Test(
+        "LOC-1: a significant change by a fix that is less sure than the phone has moved is told",
+        arguments: [(599, false), (601, true)] as [(Double, Bool)]
+    )
+    func poorChange(accuracy: Double, isTold: Bool) {
+        var phone = Phone()
+        let app = phone.locating([])
+        phone.fix(0, accuracy: 5_000)
+        phone.locate(app, .startSignificant)
+        #expect(phone.deeds(.movedByPoorFix) == [])
+        phone.wait(.seconds(301))
+        phone.fix(600, accuracy: accuracy)
+        #expect(phone.deeds(.foundSignificantChange) == [app])
+        #expect(phone.deeds(.movedByPoorFix) == (isTold ? [app] : []))
+    }
+
     @Test("LOC-6: the setter ends the app that lacks the mode, and no other")
     func setter() {
         var phone = Phone()
@@ -152,7 +168,7 @@ struct AreaDeedTests {
         #expect(phone.deeds(.beganRanging) == [])
         phone.locate(app, .range(phone.beacons(Phone.home)))
         #expect(phone.deeds(.beganRanging) == [app])
-        phone.wait(.milliseconds(29_999))
+        phone.wait(.seconds(30))
         #expect(phone.deeds(.missedBeacons) == [])
         phone.wait(.milliseconds(1))
         #expect(phone.deeds(.missedBeacons) == [app])

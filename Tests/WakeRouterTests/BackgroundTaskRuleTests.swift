@@ -30,6 +30,25 @@ struct BackgroundTaskRuleTests {
         #expect(phone.now.since(first) >= .seconds(3_590))
     }
 
+    @Test("BGT-15: from iOS 17 on a processing request outlives a force quit, and runs on external power")
+    func outlivesForceQuit() {
+        for profile in [Profile.ios13, .ios17] {
+            var phone = Phone(profile)
+            let app = phone.scheduling()
+            phone.submit(app, Self.clean, processing: true)
+            phone.user(.forceQuit, app)
+            phone.report(app, .exited(0))
+            phone.hear(.phone(.displayOff))
+            phone.forget()
+            phone.wait(.seconds(7_200))
+            #expect(!phone.verdicts.contains(.relaunch))
+            phone.hear(.phone(.chargerConnected))
+            phone.wait(.seconds(7_200))
+            #expect(phone.verdicts.contains(.relaunch) == (profile == .ios17))
+            #expect(phone.decisions.contains(where: \.snapshot.forceQuitLifted) == (profile == .ios17))
+        }
+    }
+
     @Test("FETCH-1: without an interval nothing is fetched")
     func neverFetches() {
         var (phone, app) = Phone.fetching(.ios8, interval: nil)

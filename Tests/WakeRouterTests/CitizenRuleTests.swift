@@ -105,6 +105,18 @@ struct CitizenRuleTests {
         #expect(phone.exits.map(\.code) == [0xdead_10cc])
     }
 
+    @Test("RESP-4: a lock on a file of its own costs an app nothing, which is said when it is suspended")
+    func privateLock() {
+        var (phone, app) = awake()
+        phone.request(app, .measured(.privateLocks(1)))
+        #expect(phone.deeds(.sparedPrivateLocks) == [])
+        phone.wait(.seconds(10))
+        phone.report(app, .suspended)
+        #expect(phone.router.state(of: app) == .suspended)
+        #expect(phone.deeds(.sparedPrivateLocks) == [app])
+        #expect(phone.exits.isEmpty)
+    }
+
     @Test("RESP-4: an app in the foreground may hold what it likes")
     func lockInForeground() {
         var phone = Phone()

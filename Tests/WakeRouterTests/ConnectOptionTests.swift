@@ -160,6 +160,45 @@ struct ConnectOptionTests {
         #expect(phone.reasons == [.noRegistration])
     }
 
+    @Test("BTC-13: with the switch off data on a channel waits for a suspended app, and is given when it runs")
+    func channelDataWaits() {
+        var profile = Profile.ios17
+        profile.areas.bluetooth.channelDataWakes = false
+        var (phone, app) = suspended([], profile)
+        let event = phone.happen(.channelDataAvailable, to: BluetoothClient(app: app, slot: 0))
+        #expect(phone.verdicts == [.defer])
+        #expect(phone.reasons == [.channelWakesNobody])
+        phone.user(.launch, app)
+        #expect(phone.delivered == [event])
+        #expect(phone.last?.rule == .btc13)
+        phone.forget()
+        phone.happen(.channelDataAvailable, to: BluetoothClient(app: app, slot: 0))
+        #expect(phone.verdicts == [.foregroundDeliver])
+    }
+
+    @Test("BTC-12: that there is room to write again wakes no suspended app, and is told in its next wake")
+    func readiness() {
+        var (phone, app) = suspended([])
+        let event = phone.happen(.readyToWrite, to: BluetoothClient(app: app, slot: 0))
+        #expect(phone.verdicts == [.defer])
+        #expect(phone.reasons == [.readinessWakesNobody])
+        #expect(phone.router.state(of: app) == .suspended)
+        phone.happen(.channelDataAvailable, to: BluetoothClient(app: app, slot: 0))
+        #expect(phone.delivered.first == event)
+        #expect(phone.decisions.contains { $0.event == event && $0.verdict == .backgroundDeliver && $0.rule == .btc12 })
+    }
+
+    @Test("BTC-12: that there is room to write again gives a running app no time")
+    func readinessGivesNoTime() {
+        var (phone, app) = suspended([])
+        phone.happen(.channelDataAvailable, to: BluetoothClient(app: app, slot: 0))
+        phone.wait(.seconds(9))
+        phone.happen(.readyToWrite, to: BluetoothClient(app: app, slot: 0))
+        #expect(phone.verdicts == [.resume, .backgroundDeliver])
+        phone.wait(.seconds(1))
+        #expect(phone.router.isFreezing(app))
+    }
+
     @Test("Opening a channel needs a connection, and is answered to who asked")
     func openChannel() {
         var phone = Phone()

@@ -84,7 +84,7 @@ struct LaunchRuleTests {
             phone.forget()
             phone.hear(.phone(.reboot))
             phone.hear(.phone(.unlock))
-            #expect(phone.commands == [])
+            #expect(phone.commands == [.forgetAttributes])
         }
     }
 
@@ -176,6 +176,7 @@ struct LaunchRuleTests {
     func rebootLifts(lifts: Bool) {
         var profile = Profile.ios26
         profile.rebootLiftsForceQuit = lifts
+        profile.areas.location.liftsForceQuit = false
         var phone = Phone(profile)
         let app = phone.suspendedMonitor()
         phone.user(.forceQuit, app)

@@ -430,9 +430,12 @@ struct LocationRuleTests {
         #expect(phone.last?.snapshot.forceQuitLifted == true)
     }
 
-    @Test("LAUNCH-3: where the switch is off the force quit bars location too, as in iOS 26")
+    @Test("LAUNCH-3: where the switch is off, which it is on no phone from iOS 8 on, the force quit bars location too")
     func doesNotLiftForceQuit() {
-        var phone = Phone(.ios26)
+        #expect(Profile.all.map(\.areas.location.liftsForceQuit) == [false, true, true, true, true, true])
+        var profile = Profile.ios26
+        profile.areas.location.liftsForceQuit = false
+        var phone = Phone(profile)
         let app = phone.suspendedMonitor()
         phone.user(.forceQuit, app)
         phone.forget()

@@ -541,7 +541,8 @@ struct FindingTests {
             ([.bluetoothOff], .bluetoothOffInControlCentre), ([], .airplaneModeOff),
             ([.airplaneModeOn], .airplaneModeOn),
             ([.airplaneModeOnKeepingBluetooth], .airplaneModeOnKeepingBluetooth), ([], .callEnded),
-            ([.callBegan], .callBegan), ([], .setPasscode), ([.removePasscode], .removePasscode), ([], .displayOn),
+            ([], .callEndedWithoutResume), ([], .callEndedUntold), ([.callBegan], .callBegan), ([], .setPasscode),
+            ([.removePasscode], .removePasscode), ([], .displayOn),
             ([], .memoryRelief), ([.chargerConnected], .chargerConnected),
         ] as [([PhoneChange], PhoneChange)]
     )

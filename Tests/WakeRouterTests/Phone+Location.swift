@@ -29,13 +29,21 @@ extension Phone {
     /// The decisions about events of one kind.
     func decisions(about kind: EventKind) -> [Decision] { decisions.filter { $0.kind == kind } }
 
+    /// - Parameter accuracy: The radius of uncertainty, in metres.
     @discardableResult
-    mutating func fix(_ metres: Double) -> EventID {
-        hear(.event(WakeEvent(kind: .positionFixed, fix: Fix(direction: Phone.east(metres)))))
+    mutating func fix(_ metres: Double, accuracy: Double = 0) -> EventID {
+        let fix = Fix(direction: Phone.east(metres), accuracyChord: Sphere.chord(metres: accuracy))
+        return hear(.event(WakeEvent(kind: .positionFixed, fix: fix)))
     }
 
+    /// - Parameter age: How long ago the beacon was last heard.
     @discardableResult
-    mutating func sightBeacon(major: UInt16 = 1, minor: UInt16 = 1, distance: Float = 1) -> EventID {
+    mutating func sightBeacon(
+        major: UInt16 = 1,
+        minor: UInt16 = 1,
+        distance: Float = 1,
+        age: Instant.Span = .zero
+    ) -> EventID {
         hear(
             .event(
                 WakeEvent(
@@ -45,7 +53,8 @@ extension Phone {
                         major: major,
                         minor: minor,
                         distance: distance,
-                        signalStrength: -60
+                        signalStrength: -60,
+                        age: age
                     )
                 )
             )

@@ -71,7 +71,9 @@ struct ProvisionalAlwaysTests {
 
     @Test("LOC-10: what needs no Always, or comes to nothing, asks nobody")
     func notAsked() {
-        var phone = Phone(.ios26)
+        var profile = Profile.ios26
+        profile.areas.location.liftsForceQuit = false
+        var phone = Phone(profile)
         let app = phone.locating([.location])
         phone.fix(5_000)
         phone.locate(app, .monitor(phone.circle(notifyOnEntry: false)))

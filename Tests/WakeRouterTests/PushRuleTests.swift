@@ -438,6 +438,45 @@ struct PushRuleTests {
         #expect(phone.verdicts == [.resume, .backgroundDeliver])
     }
 
+    // MARK: PUSH-12
+
+    @Test("PUSH-12: a VoIP push launches its app at the first unlock, and with the switch before it")
+    func callsBeforeUnlock() {
+        for isOn in [false, true] {
+            var profile = Profile.ios17
+            profile.areas.push.beforeFirstUnlock = isOn
+            var phone = Phone(profile)
+            let app = phone.appWithPushes()
+            phone.hear(.phone(.reboot))
+            phone.forget()
+            phone.callIn(app)
+            #expect(phone.verdicts == [isOn ? .relaunch : .deny])
+            #expect(phone.last?.snapshot.firstUnlockLifted == isOn)
+            phone.hear(.phone(.unlock))
+            #expect(phone.verdicts == (isOn ? [.relaunch] : [.deny, .relaunch]))
+        }
+    }
+
+    // MARK: PUSH-1 and Background App Refresh
+
+    @Test(
+        "PUSH-1: with the switch a background push wakes nobody while Background App Refresh is off",
+        arguments: [true, false]
+    )
+    func refreshOff(isNeeded: Bool) {
+        var profile = Profile.ios17
+        profile.areas.push.needsRefresh = isNeeded
+        var phone = Phone(profile)
+        let app = phone.appWithPushes()
+        phone.hear(.phone(.backgroundRefreshOff))
+        phone.fetch(app)
+        #expect(phone.reasons == [isNeeded ? .refreshOff : .wokenByPush])
+        phone.hear(.phone(.backgroundRefreshOn))
+        phone.forget()
+        phone.fetch(app, number: 2)
+        #expect(phone.reasons == [isNeeded ? .wokenByPush : .alreadyRunning])
+    }
+
     // MARK: PUSH-6
 
     @Test("PUSH-6: a VoIP push launches its app at once, even after a force quit and in Low Power Mode")
@@ -471,6 +510,69 @@ struct PushRuleTests {
         #expect(other.reasons == [.modeMissing])
     }
 
+    // MARK: PUSH-10
+
+    @Test("PUSH-10: in the foreground, and with a call that goes on, no report is owed", arguments: [0, 1, 2])
+    func spared(place: Int) {
+        var phone = Phone()
+        let app = phone.appWithPushes()
+        switch place {
+        case 0: phone.user(.launch, app)
+        case 1:
+            phone.callIn(app)
+            phone.request(app, .push(.reportCall))
+            phone.request(app, .push(.callHandled(1)))
+            phone.report(app, .suspended)
+        default:
+            phone.user(.launch, app)
+            phone.request(app, .push(.callBegan))
+            phone.leave(app)
+        }
+        phone.forget()
+        phone.callIn(app, number: 2)
+        phone.request(app, .push(.callHandled(2)))
+        phone.wait(.seconds(60))
+        #expect(phone.exits.isEmpty)
+        #expect(phone.pushDeeds == [place == 0 ? .sparedReportInFront : .sparedReportOnCall])
+        #expect(phone.router.areas.push.apps[app].unreported == 0)
+    }
+
+    @Test("PUSH-10: an app whose calls are over owes reports again, and a new process", arguments: [false, true])
+    func owesAgain(isAnotherProcess: Bool) {
+        var phone = Phone()
+        let app = phone.appWithPushes()
+        phone.callIn(app)
+        phone.request(app, .push(.reportCall))
+        phone.request(app, .push(.callHandled(1)))
+        if !isAnotherProcess {
+            phone.request(app, .push(.callEnded))
+            phone.request(app, .push(.callEnded))
+        }
+        phone.report(app, .suspended)
+        if isAnotherProcess { phone.purge(app) }
+        phone.forget()
+        phone.callIn(app, number: 2)
+        phone.report(app, .launched)
+        phone.request(app, .push(.callHandled(2)))
+        #expect(phone.exits.map(\.cause) == [.crash])
+    }
+
+    @Test("PUSH-10: a call that is over while its app is suspended counts no more")
+    func overWhileSuspended() {
+        var phone = Phone()
+        let app = phone.appWithPushes()
+        phone.callIn(app)
+        phone.request(app, .push(.reportCall))
+        phone.request(app, .push(.callHandled(1)))
+        phone.report(app, .suspended)
+        phone.forget()
+        phone.request(app, .push(.callEnded))
+        #expect(phone.faults.isEmpty)
+        phone.callIn(app, number: 2)
+        phone.request(app, .push(.callHandled(2)))
+        #expect(phone.exits.map(\.cause) == [.crash])
+    }
+
     // MARK: PUSH-7
 
     @Test("PUSH-7: an app whose push callback returns without a reported call ends, and one that reported it goes on")
@@ -482,6 +584,7 @@ struct PushRuleTests {
         phone.request(app, .push(.callHandled(1)))
         #expect(phone.exits.isEmpty)
         #expect(phone.pushDeeds == [.reportedCall])
+        phone.request(app, .push(.callEnded))
         phone.report(app, .suspended)
         phone.forget()
         let second = phone.callIn(app, number: 2)

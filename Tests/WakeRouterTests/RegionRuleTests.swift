@@ -85,6 +85,46 @@ struct RegionRuleTests {
         #expect(phone.decisions(about: .regionEntered).isEmpty)
     }
 
+    @Test(
+        "REG-2: a fix that is less sure than it is far from the boundary crosses it all the same, and that is told",
+        arguments: [
+            (1_300, 299, false), (1_300, 301, true), (700, 299, false), (700, 301, true),
+        ] as [(Double, Double, Bool)]
+    )
+    func poorFix(metres: Double, accuracy: Double, isTold: Bool) {
+        var phone = Phone()
+        let app = phone.locating([])
+        let isExit = metres > 1_000
+        phone.fix(isExit ? 0 : 5_000)
+        phone.locate(app, .monitor(phone.circle()))
+        phone.leave(app)
+        phone.forget()
+        let fix = phone.fix(metres, accuracy: accuracy)
+        phone.wait(.milliseconds(19_999))
+        #expect(phone.deeds(.crossedByPoorFix) == [])
+        phone.wait(.milliseconds(1))
+        #expect(phone.last?.kind == (isExit ? .regionExited : .regionEntered))
+        #expect(phone.last?.verdict == .resume)
+        #expect(phone.last?.parent == fix)
+        #expect(phone.deeds(.crossedByPoorFix) == (isTold ? [app] : []))
+        let causes = phone.actions.compactMap { action in
+            if case .did(_, .crossedByPoorFix, Phone.home, let event) = action { event } else { nil }
+        }
+        #expect(causes == (isTold ? [fix] : []))
+    }
+
+    @Test("REG-2: what was crossed by a good fix stays so when poor ones follow")
+    func poorFixesFollow() {
+        var phone = Phone()
+        _ = phone.suspendedMonitor()
+        phone.fix(100, accuracy: 5)
+        phone.wait(.seconds(1))
+        phone.fix(100, accuracy: 5_000)
+        phone.wait(.seconds(19))
+        #expect(phone.last?.kind == .regionEntered)
+        #expect(phone.deeds(.crossedByPoorFix) == [])
+    }
+
     @Test("REG-3: the 21st region fails and changes nothing, and the same identifier replaces")
     func limit() {
         var phone = Phone()
@@ -161,7 +201,7 @@ struct RegionRuleTests {
         phone.wait(.seconds(10))
         phone.report(app, .suspended)
         phone.forget()
-        phone.wait(.seconds(20))
+        phone.wait(.milliseconds(20_001))
         #expect(phone.kinds == [.regionExited])
         #expect(phone.verdicts == [wantsEntry ? .drop : .resume])
     }
@@ -344,7 +384,7 @@ struct RegionRuleTests {
         #expect(phone.reasons == [.noRegistration, .noRegistration])
     }
 
-    @Test("BCN-2: a beacon that was not seen for 30 s is gone")
+    @Test("BCN-2: a beacon that was not heard for 30 s is gone")
     func beaconExit() {
         var phone = Phone()
         let app = phone.locating([])
@@ -352,13 +392,60 @@ struct RegionRuleTests {
         phone.sightBeacon()
         phone.wait(.seconds(20))
         phone.sightBeacon()
-        phone.wait(.milliseconds(29_999))
+        phone.wait(.seconds(30))
         #expect(phone.decisions(about: .regionExited).isEmpty)
         phone.wait(.milliseconds(1))
         #expect(phone.decisions(about: .regionExited).map(\.app) == [app])
         phone.forget()
         phone.sightBeacon()
         #expect(phone.kinds == [.beaconSighted, .regionEntered])
+    }
+
+    @Test("BCN-2: a beacon that is heard at the very end of the 30 s is in time, whatever came before at that instant")
+    func heardAtTheEnd() {
+        var phone = Phone()
+        let app = phone.locating([])
+        phone.locate(app, .monitorBeacons(phone.beacons()))
+        phone.sightBeacon()
+        phone.forget()
+        phone.wait(.seconds(30))
+        phone.fix(0)
+        phone.sightBeacon()
+        #expect(phone.decisions(about: .beaconSighted).map(\.reason) == [.beaconKnown])
+        phone.wait(.seconds(30))
+        #expect(phone.decisions(about: .regionExited).isEmpty)
+        phone.wait(.milliseconds(1))
+        #expect(phone.decisions(about: .regionExited).count == 1)
+        #expect(phone.decisions(about: .regionEntered).isEmpty)
+    }
+
+    @Test("BCN-2: the silence of a beacon begins when it was last heard, and not with the report of that")
+    func heardBeforeReport() {
+        var phone = Phone()
+        let app = phone.locating([])
+        phone.locate(app, .monitorBeacons(phone.beacons()))
+        phone.wait(.seconds(1))
+        phone.sightBeacon(age: .milliseconds(900))
+        phone.forget()
+        phone.wait(.milliseconds(29_100))
+        #expect(phone.decisions(about: .regionExited).isEmpty)
+        phone.wait(.milliseconds(1))
+        #expect(phone.decisions(about: .regionExited).count == 1)
+    }
+
+    @Test("BCN-2: a report of what was heard earlier shortens nothing")
+    func heardEarlier() {
+        var phone = Phone()
+        let app = phone.locating([])
+        phone.locate(app, .monitorBeacons(phone.beacons()))
+        phone.wait(.seconds(1))
+        phone.sightBeacon(minor: 1)
+        phone.sightBeacon(minor: 2, age: .milliseconds(900))
+        phone.forget()
+        phone.wait(.seconds(30))
+        #expect(phone.decisions(about: .regionExited).isEmpty)
+        phone.wait(.milliseconds(1))
+        #expect(phone.decisions(about: .regionExited).count == 1)
     }
 
     @Test("BCN-3: turning the display on tells who asked for it that it is inside", arguments: [true, false])

@@ -189,6 +189,25 @@ struct RelaunchMatrixTests {
         }
     }
 
+    @Test("BTC-8: with the switch, airplane mode that keeps Bluetooth leaves terminated apps what was set up")
+    func airplaneModeNeedsSetup() {
+        for (isOn, isSetUp) in [(false, false), (true, false), (true, true)] {
+            var profile = Profile.ios26
+            profile.areas.bluetooth.airplaneNeedsSetup = isOn
+            var phone = Phone(profile)
+            let app = phone.install(accessorySetup: true)
+            if isSetUp { phone.hear(.setUp(app, peripheral: Phone.belt)) }
+            phone.open(app, restoreIdentifier: Phone.identifier)
+            phone.request(app, .connect(1, peripheral: Phone.belt))
+            phone.leave(app)
+            phone.hear(.terminate(app, .memory))
+            phone.turn(.airplaneModeOnKeepingBluetooth)
+            phone.forget()
+            phone.happen(.peripheralConnected)
+            #expect(phone.reasons == [isOn && !isSetUp ? .noRegistration : .relaunched], "\(isOn) \(isSetUp)")
+        }
+    }
+
     @Test("BT-2: leaving airplane mode turns on only what it turned off")
     func leavingAirplaneMode() {
         for (change, power) in [

@@ -231,6 +231,21 @@ struct VoIPRuleTests {
         #expect(phone.router.state(of: app) == .suspended)
     }
 
+    @Test("VOIP-4: with the switch the launch is right after boot, and not once more at the unlock")
+    func launchedBeforeUnlock() {
+        var profile = Profile.ios17
+        profile.areas.voip.legacy = .on
+        profile.areas.voip.beforeFirstUnlock = true
+        var phone = Phone(profile)
+        let app = phone.install([.voip])
+        phone.hear(.phone(.reboot))
+        #expect(phone.verdicts == [.relaunch])
+        #expect(phone.last?.checks[.unlockedSinceBoot] == .notApplicable)
+        #expect(phone.router.state(of: app) == .background)
+        phone.hear(.phone(.unlock))
+        #expect(phone.verdicts == [.relaunch])
+    }
+
     @Test("VOIP-4: without a passcode, and where no unlock is waited for, the launch is right after boot")
     func launchedAtBoot() {
         var open = Phone(passcode: false)
@@ -424,6 +439,28 @@ struct VoIPRuleTests {
         phone.call(app)
         phone.report(app, .returned(.willTerminate))
         #expect(phone.reasons == [.registrationEnded])
+    }
+
+    @Test("VOIP-7: the watch is told when the phone has no network left, and when it has one again")
+    func network() {
+        var profile = Profile.ios17
+        for timeout in [.seconds(120), nil] as [Instant.Span?] {
+            profile.areas.voip.connectionTimeout = timeout
+            var phone = Phone(profile)
+            _ = phone.suspendedCaller()
+            let steps: [(PhoneChange, Bool?)] = [
+                (.wifiLeft, nil), (.cellularOff, false), (.airplaneModeOn, nil), (.wifiJoined, nil),
+                (.airplaneModeOff, true), (.airplaneModeOnKeepingBluetooth, false), (.lowPowerModeOn, nil),
+                (.airplaneModeOff, true),
+            ]
+            for (change, isThere) in steps {
+                phone.forget()
+                phone.hear(.phone(change))
+                let told = isThere.map { [VoIPCommand.network(isThere: $0, timeout: timeout)] } ?? []
+                #expect(phone.voipCommands == told, "\(change)")
+            }
+        }
+        #expect(Profile.ios17.areas.voip.connectionTimeout == .seconds(120))
     }
 
     @Test("RESP-3: a suspended app keeps its connections for ever, or as long as the setting says unless it has calls")

@@ -22,10 +22,33 @@ struct CallMessageTests {
         }
     }
 
+    @Test("Two empty lines before a message are a ping, however they come, and one is none")
+    func pings() {
+        let text =
+            "\r\n\r\n\r\n\r\nINVITE sip:a SIP/2.0\r\nContent-Length: 4\r\n\r\n\r\n\r\n"
+            + "\r\nBYE sip:a SIP/2.0\r\n\r\n\r\n\r\n\r\n"
+        for size in [1, 2, 3, 1_000] {
+            var messages = CallMessages(.sip)
+            var found: [String] = []
+            let bytes = Array(text.utf8)
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                messages.add(bytes[start..<min(start + size, bytes.count)])
+                while true {
+                    found += Array(repeating: "ping", count: messages.takePings())
+                    guard let message = messages.next() else { break }
+                    found.append(message.lines[0])
+                }
+            }
+            // The invitation's body is two lines; behind the last message stand three.
+            #expect(found == ["ping", "ping", "INVITE sip:a SIP/2.0", "BYE sip:a SIP/2.0", "ping"], "\(size)")
+        }
+    }
+
     @Test("A line is a message where lines are")
     func lines() {
         var messages = CallMessages(.lines)
         messages.add(Array("HELLO there\nBY".utf8))
+        #expect(messages.takePings() == 0)
         #expect(messages.next()?.begins(with: "HELLO") == true)
         #expect(messages.next() == nil)
     }

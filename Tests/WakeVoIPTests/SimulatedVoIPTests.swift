@@ -11,8 +11,14 @@ import WakeSystem
 struct SimulatedVoIPTests {
     private let app = AppID(0)
 
-    private func serving(_ plan: String, _ listener: Listener, listens: Bool = true) throws -> SimulatedVoIP {
-        let server = try CallServer.parse(Array(("device: call-server\nmessages: lines\n" + plan).utf8), file: "s.yaml")
+    private func serving(
+        _ plan: String,
+        _ listener: Listener,
+        messages: String = "lines",
+        listens: Bool = true
+    ) throws -> SimulatedVoIP {
+        let text = "device: call-server\nmessages: \(messages)\n" + plan
+        let server = try CallServer.parse(Array(text.utf8), file: "s.yaml")
         let port = SimulatedVoIP(
             servers: [("sip", server)],
             names: listener.names,
@@ -76,6 +82,48 @@ struct SimulatedVoIPTests {
         #expect(listener.events.isEmpty)
         port.timeReached(second(5))
         #expect(connection.read() == "LATER\r\n")
+    }
+
+    @Test("A server of SIP answers each ping with an empty line, whatever its plan waits for")
+    func pings() throws {
+        let listener = try Listener()
+        let port = try serving("plan: [{await: INVITE}, {pause: 1h}]\n", listener, messages: "sip")
+        let connection = try connect(port)
+        _ = port.adopt(connection.duplicate, 1, of: app, peer: listener.names.intern("sip"))
+        connection.answer("\r\n\r\n")
+        port.look(at: .zero)
+        #expect(connection.read() == "\r\n")
+        connection.answer("\r\n\r\n\r\n\r\nINVITE sip:a SIP/2.0\r\n\r\n\r\n\r\n")
+        port.look(at: .zero)
+        #expect(connection.read() == "\r\n\r\n\r\n")
+        // A suspended app hears of the answer as of anything that is said.
+        connection.answer("\r\n\r\n")
+        port.perform(.watch(app), at: .zero)
+        port.look(at: .zero)
+        #expect(listener.kinds == [.voipData])
+        #expect(listener.payloads == [.value(Array("\r\n".utf8))])
+    }
+
+    @Test("A server whose messages are lines answers no empty ones")
+    func emptyLines() throws {
+        let listener = try Listener()
+        let port = try serving("answers: [{to: PING, send: \"PONG\\n\"}]\n", listener)
+        let connection = try connect(port)
+        connection.answer("\r\n\r\nPING\r\n")
+        port.look(at: .zero)
+        #expect(connection.read() == "PONG\r\n")
+    }
+
+    @Test("A server that has ended its side answers nothing, and its connection counts as no reset")
+    func afterHalfClose() throws {
+        let ends = Connection()
+        let server = try CallServer.parse(Array("device: call-server\nplan: []\n".utf8), file: "s.yaml")
+        let connection = CallConnection(1, server: 0, server, descriptor: dup(ends.peer), seed: 1)
+        _ = connection.carryOut(.halfClose, at: .zero)
+        ends.answer("\r\n\r\n")
+        #expect(connection.read(at: .zero))
+        _ = connection.answer(at: .zero)
+        #expect(!connection.isReset)
     }
 
     @Test("VOIP-7: faults and verbs end connections in their ways")
@@ -245,6 +293,124 @@ struct SimulatedVoIPTests {
         #expect(connection.read() == "WELCOME\r\n")
         #expect(connection.read() == "end")
         #expect(try port.simulate(.close, device: "sip", at: .zero) == nil)
+    }
+
+    private func cut(_ port: SimulatedVoIP, at now: Instant) {
+        port.perform(.network(isThere: false, timeout: nil), at: now)
+    }
+
+    private func rejoin(_ port: SimulatedVoIP, timeout: Instant.Span? = .seconds(120), at now: Instant) {
+        port.perform(.network(isThere: true, timeout: timeout), at: now)
+    }
+
+    private static let lines = "plan:\n  - pause: 60s\n  - send: \"a\\n\"\n  - pause: 1s\n  - send: \"b\\n\"\n"
+
+    @Test(
+        "VOIP-7: what a server says without a network waits for one, and fails where it waited for too long",
+        arguments: [(179, 120, false), (180, 120, true), (3_600, nil, false)] as [(Int64, Int64?, Bool)]
+    )
+    func waitsForNetwork(back: Int64, timeout: Int64?, fails: Bool) throws {
+        let listener = try Listener()
+        let port = try serving(Self.lines, listener, listens: false)
+        port.perform(.open(app, 1, peer: listener.names.intern("sip")), at: .zero)
+        port.perform(.watch(app), at: .zero)
+        cut(port, at: second(30))
+        port.timeReached(second(100))
+        #expect(listener.events.isEmpty)
+        #expect(port.nextDeadline == nil)
+        rejoin(port, timeout: timeout.map { Instant.Span.seconds($0) }, at: second(back))
+        #expect(listener.kinds == [fails ? .voipClosed : .voipData])
+        #expect(listener.events.first?.failed == fails)
+        #expect(listener.payloads == [fails ? EventPayload.none : .value(Array("a\r\nb\r\n".utf8))])
+        port.perform(.rest(app), at: second(back))
+        port.perform(.watch(app), at: second(back))
+        #expect(try port.simulate(.send("c\n"), device: "sip", at: second(back)) == (fails ? nil : []))
+        #expect(listener.events.count == (fails ? 1 : 2))
+    }
+
+    @Test("VOIP-7: a connection on which nothing waits outlives the network")
+    func idleWithoutNetwork() throws {
+        let listener = try Listener()
+        let port = try serving("answers: []\n", listener, listens: false)
+        port.perform(.open(app, 1, peer: listener.names.intern("sip")), at: .zero)
+        port.perform(.watch(app), at: .zero)
+        cut(port, at: second(1))
+        rejoin(port, at: second(86_400))
+        #expect(listener.events.isEmpty)
+        _ = try port.simulate(.send("c\n"), device: "sip", at: second(86_401))
+        #expect(listener.kinds == [.voipData])
+    }
+
+    @Test("VOIP-7: the end of a connection waits for the network as its bytes do", arguments: [true, false])
+    func endWaitsForNetwork(failed: Bool) throws {
+        let listener = try Listener()
+        let port = try serving("answers: []\n", listener, listens: false)
+        cut(port, at: .zero)
+        port.perform(.open(app, 1, peer: listener.names.intern("sip")), at: .zero)
+        port.perform(.watch(app), at: .zero)
+        #expect(try port.simulate(failed ? .reset : .close, device: "sip", at: second(1)) == [])
+        #expect(listener.events.isEmpty)
+        rejoin(port, at: second(2))
+        #expect(listener.kinds == [.voipClosed])
+        #expect(listener.events.first?.failed == failed)
+        #expect(try port.simulate(.close, device: "sip", at: second(3)) == nil)
+    }
+
+    @Test("VOIP-7: without a network nothing comes over a socket, either way, and all of it in order afterwards")
+    func socketWithoutNetwork() throws {
+        let listener = try Listener()
+        let port = try serving("answers: [{to: PING, send: \"PONG\\n\"}]\n", listener)
+        let connection = try connect(port)
+        #expect(port.adopt(connection.duplicate, 1, of: app, peer: listener.names.intern("sip")))
+        port.perform(.watch(app), at: .zero)
+        cut(port, at: second(1))
+        for text in ["INVITE\n", "INVITE again\n"] {
+            #expect(try port.simulate(.send(text), device: "sip", at: second(2)) == [])
+        }
+        connection.answer("PING\n")
+        port.look(at: second(3))
+        port.timeReached(second(10))
+        var entry = pollfd(fd: connection.app, events: Int16(POLLIN), revents: 0)
+        #expect(unsafe poll(&entry, 1, 0) == 0)
+        #expect(listener.events.isEmpty)
+        rejoin(port, at: second(11))
+        #expect(listener.kinds == [.voipData])
+        #expect(connection.read() == "INVITE\r\nINVITE again\r\nPONG\r\n")
+    }
+
+    @Test("VOIP-7: a socket on which something waited too long is reset")
+    func socketFails() throws {
+        let listener = try Listener()
+        let port = try serving("answers: []\n", listener)
+        let connection = try connect(port)
+        #expect(port.adopt(connection.duplicate, 1, of: app, peer: listener.names.intern("sip")))
+        port.perform(.watch(app), at: .zero)
+        cut(port, at: second(1))
+        _ = try port.simulate(.send("INVITE\n"), device: "sip", at: second(2))
+        rejoin(port, timeout: .seconds(10), at: second(12))
+        #expect(listener.kinds == [.voipClosed])
+        #expect(listener.events.first?.failed == true)
+        #expect(connection.read() == "error \(ECONNRESET)")
+    }
+
+    @Test("A server of a phone that starts without a network waits for one")
+    func startsWithoutNetwork() throws {
+        let listener = try Listener()
+        let server = try CallServer.parse(Array("device: call-server\nplan: [{send: a}]\n".utf8), file: "s.yaml")
+        let port = SimulatedVoIP(
+            servers: [("sip", server)],
+            names: listener.names,
+            seed: 1,
+            loop: listener.loop,
+            listens: false,
+            hasNetwork: false
+        )
+        try listener.listen(to: port)
+        port.perform(.open(app, 1, peer: listener.names.intern("sip")), at: .zero)
+        port.perform(.watch(app), at: .zero)
+        #expect(listener.events.isEmpty)
+        rejoin(port, at: second(1))
+        #expect(listener.kinds == [.voipData])
     }
 
     @Test("A stalled server reads nothing, and goes on afterwards")

@@ -149,6 +149,21 @@ struct SocketVoIPTests {
         #expect(connection.read() == "end")
     }
 
+    @Test("VOIP-7: that real peers know nothing of a phone without a network is said once, where there is one")
+    func withoutNetwork() throws {
+        let listener = try Listener()
+        let port = try watching(listener)
+        var notes: [String] = []
+        port.note = { notes.append($0) }
+        port.perform(.network(isThere: false, timeout: nil), at: .zero)
+        #expect(notes.isEmpty)
+        let connection = Connection()
+        #expect(port.adopt(connection.duplicate, 1, of: app, peer: peer))
+        #expect(notes == ["voip=socket: the phone has no network, and what real peers say comes all the same"])
+        for isThere in [true, false] { port.perform(.network(isThere: isThere, timeout: nil), at: .zero) }
+        #expect(notes.count == 1)
+    }
+
     @Test("Records call the other end by the server that it stands for, or by its address")
     func names() throws {
         let connection = Connection()

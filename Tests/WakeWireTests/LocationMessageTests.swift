@@ -20,7 +20,7 @@ struct LocationMessageTests {
         .range(WireRegion(identifier: "r", shape: .beacons(uuid: uuid, major: nil, minor: nil))),
         .stopMonitoring(region: "a"), .requestState(region: "a"), .requestLocation,
         .requestAuthorization(always: false), .stopRanging(region: "r"), .deferUpdates(distance: nil, timeout: 1),
-        .disallowDeferred,
+        .disallowDeferred, .beginSession, .endSession,
     ]
 
     @Test("A request is read as it was written, and cut anywhere it is refused", arguments: requests)

@@ -27,11 +27,14 @@ struct NotificationMessageTests {
         var trigger = WireNotificationTrigger()
         (trigger.year, trigger.month, trigger.day, trigger.weekday) = (2_026, 12, 31, 7)
         (trigger.hour, trigger.minute, trigger.second, trigger.repeats) = (23, 59, 59, true)
+        (trigger.weekdayOrdinal, trigger.weekOfMonth, trigger.weekOfYear) = (5, 6, 53)
+        (trigger.yearForWeekOfYear, trigger.quarter, trigger.dayOfYear) = (2_026, 4, 366)
         return WireNotification(identifier: "x", sound: "", trigger: trigger)
     }()
     private static let requests: [WireNotificationRequest] = [
         .schedule(full), .schedule(clock), .cancel(identifiers: ["a", "b"]), .cancelAll, .withdraw(identifiers: []),
         .withdrawAll, .present(number: .max, shows: true), .setBadge(7), .list(id: 9, delivered: true, from: 3),
+        .isAllowed(id: 9),
     ]
     private static let events: [WireNotificationEvent] = [.due(number: 1, full), .tapped(clock)]
 
@@ -101,6 +104,10 @@ struct NotificationMessageTests {
                 #"{"type":"notification.schedule","notification":{"identifier":"a","trigger":{"hour":24}}}"#,
                 .badValue(key: "hour", expected: "a whole number from 0 to 23")
             ),
+            (
+                #"{"type":"notification.schedule","notification":{"identifier":"a","trigger":{"weekdayOrdinal":6}}}"#,
+                .badValue(key: "weekdayOrdinal", expected: "a whole number from 1 to 5")
+            ),
             (#"{"type":"notification.present","number":1}"#, .missing(key: "shows")),
             (
                 #"{"type":"notification.setBadge","badge":-1}"#,
@@ -108,6 +115,7 @@ struct NotificationMessageTests {
             ),
             (#"{"type":"notification.list","id":1}"#, .missing(key: "delivered")),
             (#"{"type":"notification.cancel"}"#, .missing(key: "identifiers")),
+            (#"{"type":"notification.isAllowed"}"#, .missing(key: "id")),
         ]
     )
     func refused(packet: String, error: WireError) {

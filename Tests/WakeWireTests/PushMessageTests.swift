@@ -7,7 +7,7 @@ import WakeModel
 struct PushMessageTests {
     private static let requests: [WirePushRequest] = [
         .register, .unregister, .registerCalls, .unregisterCalls, .completed(number: .max, result: .noData),
-        .reportCall, .callHandled(number: 3), .isRegistered(id: 9),
+        .reportCall, .callBegan, .callEnded, .callHandled(number: 3), .isRegistered(id: 9),
         .extended(number: 4, WireNotification(identifier: "tea", body: "Ready.", isRemote: true)),
     ]
     private static let events: [WirePushEvent] = [

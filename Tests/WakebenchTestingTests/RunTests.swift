@@ -71,7 +71,8 @@ struct RunTests {
     @Test("A decision that a check decided names it")
     func decisive() async throws {
         try await inFolder { folder in
-            let text = Scenarios.beacon("  - {when: {app: heart, state: suspended}, force-quit: heart}\nuntil: 120s")
+            let steps = "  - {when: {app: heart, state: suspended}, force-quit: heart}\nuntil: 120s"
+            let text = Scenarios.beacon("\(steps)\nsettings: {locationLiftsForceQuit: off}")
             try folder.write("beacon.yaml", Scenarios.device + "  - {after: 60s, metres: 1}\n")
             let scenario = Wakebench.Scenario.file(try folder.write("quit.yaml", text))
             let run = try await Wakebench.run(scenario, profile: "ios26")

@@ -19,7 +19,7 @@ import sys
 
 import ending
 import yaml
-from answers import Machine
+from answers import Machine, canonical
 from bumble.att import ATT_WRITE_NOT_PERMITTED_ERROR, ATT_Error, AttributeValue
 from bumble.core import UUID, AdvertisingData, BaseBumbleError
 from bumble.device import Device
@@ -30,6 +30,8 @@ from bumble.transport import open_transport
 from device_format import flat, octets, say, seconds, spelled_out
 
 LONGEST_ADVERTISEMENT = 31
+# Services that Bumble has of itself: what a file says of them counts places among its characteristics, and no more.
+SYSTEM = {"1800", "1801"}
 
 
 class Timetable:
@@ -99,6 +101,11 @@ class Peripheral:
         self.highest_handle = 0
         self.device.gatt_server.next_handle = self.next_handle
         self.tables_of, self.changes = {}, set()
+        self.tells_changes = any(
+            canonical(service["service"]) == "1801" and canonical(each["uuid"]) == "2A05"
+            and "indicate" in each.get("properties", [])
+            for service in file.get("gatt", []) for each in service.get("characteristics", [])
+        )
         self.players = [self.add(service) for service in file.get("gatt", [])]
         self.servers, self.open_servers = {}, {}
         for described in file.get("l2cap", []):
@@ -219,6 +226,8 @@ class Peripheral:
     def add(self, described):
         tables = []
         characteristics = [self.characteristic(each, tables) for each in described.get("characteristics", [])]
+        if canonical(described["service"]) in SYSTEM:
+            return tables
         service = Service(str(described["service"]), characteristics)
         self.device.add_service(service)
         self.tables_of[service] = tables
@@ -230,7 +239,7 @@ class Peripheral:
         return self.highest_handle + 1
 
     async def change_services(self, change):
-        """Services come, behind all others, and go; who is connected is told by Service Changed."""
+        """Services come, behind all others, and go; who is connected is told by Service Changed, where the file has it."""
         server = self.device.gatt_server
         changed = []
         for described in change.get("add", []):
@@ -238,9 +247,10 @@ class Peripheral:
             self.players.append(tables)
             for table, notify, _ in tables:
                 self.do(table.play(notify))
-            changed.append(server.services[-1])
+            if canonical(described["service"]) not in SYSTEM:
+                changed.append(server.services[-1])
         self.next_handle()
-        gone = [UUID(str(each)) for each in change.get("remove", [])]
+        gone = [UUID(str(each)) for each in change.get("remove", []) if canonical(each) not in SYSTEM]
         for service in [each for each in server.services if each.uuid in gone]:
             server.services.remove(service)
             server.attributes = [
@@ -255,6 +265,8 @@ class Peripheral:
             return
         first, last = min(each.handle for each in changed), max(each.end_group_handle for each in changed)
         say("services changed", first, last)
+        if not self.tells_changes:
+            return
         characteristic = self.device.gatt_service.service_changed_characteristic
         await self.device.indicate_subscribers(characteristic, struct.pack("<HH", first, last))
 

@@ -185,6 +185,10 @@ class LiveDevice:
         """A fault of its file is what it does next."""
         return self.phone.do({"arm": self.name, "fault": fault}, **options)
 
+    def forget_attributes(self, **options: Any) -> Outcome:
+        """The phone forgets what it has found of its attributes (BTC-14)."""
+        return self.phone.do({"forget-attributes": self.name}, **options)
+
     def __repr__(self) -> str:
         return f"<LiveDevice {self.name} of {self.phone.name}>"
 

@@ -143,6 +143,10 @@ package final class Bench {
         enqueue(InboxItem(input: input, origin: origin, id: EventID(lastEvent)))
     }
 
+    /// Writes down that a step of the scenario is carried out now, before what comes of it: a journal that is read back has it at the
+    /// same place. The router looks at its clock.
+    func submitStep(_ origin: NameID) { enqueue(InboxItem(input: .timeReached, origin: origin)) }
+
     private func hear(_ word: AppWord, from app: AppID, _ generation: UInt32) {
         switch word {
         case .report(let report): enqueue(InboxItem(input: .process(app, report), generation: generation))

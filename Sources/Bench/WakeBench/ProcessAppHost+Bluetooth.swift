@@ -14,7 +14,9 @@ extension BluetoothArea {
                 host.tell(.central(.state(word)), to: manager, of: app, named: "centralManagerDidUpdateState")
             }
         case .restore(let manager, let state):
-            let restoration = host.translation.restoration(state) { host.surroundings?.view.radio.knownPeripheral($0) }
+            let restoration = host.translation.restoration(state) {
+                host.surroundings?.view.found($0, by: app, manager: manager)
+            }
             host.tell(.central(.willRestore(restoration)), to: manager, of: app, named: "willRestoreState")
         case .restorePeripheral(let manager, let state):
             let restoration = host.translation.restoration(state, length: host.updateLength)

@@ -5,12 +5,16 @@ import WakeWire
 extension LocationArea {
     static func tell(_ notice: AppNotice, to app: AppID, through host: ProcessAppHost) {
         guard case .locationAuthorization(let manager, let authorization) = notice else { return }
-        let event = WireLocationEvent.authorization(WireTranslation.authorization(authorization), precise: true)
+        let event = WireLocationEvent.authorization(
+            WireTranslation.authorization(authorization),
+            precise: host.knowsPrecisely(app)
+        )
         host.tell(.location(event), to: manager, of: app, named: "locationManagerDidChangeAuthorization")
     }
 
     static func told(_ delivery: AppDelivery, to app: AppID, through host: ProcessAppHost) -> ToldEvent? {
-        host.translation.locationEvent(delivery, wallSeconds: host.surroundings?.wallSeconds ?? 0).map {
+        let seconds = host.surroundings?.wallSeconds ?? 0
+        return host.translation.locationEvent(delivery, wallSeconds: seconds, precise: host.knowsPrecisely(app)).map {
             ToldEvent(.location($0), of: delivery)
         }
     }
@@ -50,6 +54,11 @@ extension LocationArea {
 
 /// The location managers of real apps.
 extension ProcessAppHost {
+    /// Whether an app may know positions precisely (LOC-11).
+    fileprivate func knowsPrecisely(_ app: AppID) -> Bool {
+        surroundings?.view.knowsPrecisely(app) != false
+    }
+
     /// A request of a location manager; some are answered here, without the router.
     func heard(_ request: WireLocationRequest, manager: ManagerNumber, from app: AppID) {
         switch request {

@@ -39,8 +39,12 @@ extension ProcessAppHost {
         case .setBadge(let badge): say(app, .request(.notification(.setBadge(badge))))
         case .list(let id, let delivered, let from):
             reply(id, list(delivered: delivered, from: from, of: app), to: app)
+        case .isAllowed(let id): reply(id, mayNotify(app), to: app)
         }
     }
+
+    /// The answer to an app that asks whether it may show notifications (NOTE-7), or to its extension.
+    func mayNotify(_ app: AppID) -> WireReply { WireReply(granted: surroundings?.view.mayNotify(app) != false) }
 
     private func known(_ identifiers: [String]) -> [NameID] { identifiers.compactMap(translation.names.known) }
 
@@ -93,10 +97,7 @@ extension WireTranslation {
         if let date = wire.date {
             return .date(seconds: Int64(date), isWall: wire.isWall, repeats: wire.unit ?? .never)
         }
-        var match = DateMatch()
-        (match.year, match.month, match.day, match.weekday) = (wire.year, wire.month, wire.day, wire.weekday)
-        (match.hour, match.minute, match.second) = (wire.hour, wire.minute, wire.second)
-        return match == DateMatch() ? nil : .matching(match, repeats: wire.repeats)
+        return wire.match == DateMatch() ? nil : .matching(wire.match, repeats: wire.repeats)
     }
 
     /// The same for an app that asks; nil for what is due at once.
@@ -107,10 +108,7 @@ extension WireTranslation {
         case .interval(let span, let repeats): (wire.interval, wire.repeats) = (Double(span.nanoseconds) / 1e9, repeats)
         case .date(let seconds, let isWall, let unit):
             (wire.date, wire.isWall, wire.unit) = (Double(seconds), isWall, unit)
-        case .matching(let match, let repeats):
-            (wire.year, wire.month, wire.day, wire.weekday) = (match.year, match.month, match.day, match.weekday)
-            (wire.hour, wire.minute, wire.second) = (match.hour, match.minute, match.second)
-            wire.repeats = repeats
+        case .matching(let match, let repeats): (wire.match, wire.repeats) = (match, repeats)
         }
         return wire
     }

@@ -35,6 +35,8 @@ extension ProcessAppHost {
         case .unregisterCalls: asked = .unregisterCalls
         case .completed(let number, let result): asked = .fetched(number, result)
         case .reportCall: asked = .reportCall
+        case .callBegan: asked = .callBegan
+        case .callEnded: asked = .callEnded
         case .callHandled(let number): asked = .callHandled(number)
         case .isRegistered(let id):
             let isRegistered = surroundings?.view.hasDeviceToken(app) == true

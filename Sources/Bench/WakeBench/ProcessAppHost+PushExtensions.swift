@@ -123,6 +123,7 @@ extension ProcessAppHost {
         case .push(.extended(running.number, let notification)): answered(notification, running)
         case .notification(.list(let id, let delivered, let from)):
             process.send(.reply(id: id, list(delivered: delivered, from: from, of: running.app)), with: [])
+        case .notification(.isAllowed(let id)): process.send(.reply(id: id, mayNotify(running.app)), with: [])
         case .beginTask(_, _, let id?): process.send(.reply(id: id, WireReply(granted: false)), with: [])
         case .done, .signpost: break
         default: extensionFault("asks for what the bench does for apps alone", of: running)

@@ -1,4 +1,5 @@
 import Glibc
+import WakeDevices
 import WakeModel
 import WakePorts
 import WakeProcesses
@@ -207,6 +208,9 @@ final class ProcessAppHost: AppHost {
 
     private func program(_ bundle: Bundle, _ cause: LaunchCause?, _ clock: AppClock?) -> AppProgram {
         var variables = environment
+        if !variables.contains(where: { $0.hasPrefix("TZ=") }), let zone = surroundings?.view.phoneClock.zone {
+            variables += ZoneSetting(zone).variables
+        }
         if let clock, let time { variables += clock.environment(library: time.library) }
         if let cause {
             variables.append("WAKEBENCH_CAUSE=\(cause.event.kind.source.word)")

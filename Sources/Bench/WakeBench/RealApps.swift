@@ -170,7 +170,7 @@ final class RealApps {
             let variable = unsafe String(cString: text)
             if variable.hasPrefix("WAKEBENCH_APP_") {
                 variables.append(String(variable.dropFirst("WAKEBENCH_APP_".count)))
-            } else if ["PATH=", "LANG=", "TZ=", "LD_LIBRARY_PATH="].contains(where: variable.hasPrefix) {
+            } else if ["PATH=", "LANG=", "LD_LIBRARY_PATH="].contains(where: variable.hasPrefix) {
                 variables.append(variable)
             }
             unsafe entry += 1

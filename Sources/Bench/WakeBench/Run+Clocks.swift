@@ -242,7 +242,7 @@ extension Run {
         carryOutSteps(at: now, waiting: waiting)
     }
 
-    private func look(at now: Instant) {
+    func look(at now: Instant) {
         for area in areas.all { area.look(at: now) }
     }
 }

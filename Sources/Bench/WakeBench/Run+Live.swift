@@ -131,10 +131,10 @@ extension Run {
     }
 
     /// Carries out again what was commanded before an input.
-    func replay(_ commands: inout ArraySlice<JournaledCommand>, before sequence: UInt64, _ steps: inout ReplayedSteps) {
+    func replay(_ commands: inout ArraySlice<JournaledCommand>, before sequence: UInt64) {
         while let command = commands.first, command.after < sequence {
             commands.removeFirst()
-            driveReplay(to: command.at, &steps)
+            reachReplayed(command.at)
             lastCommand = command.number
             guard let value = JSONValue(parsing: Array(command.line.utf8)), let step = value["step"],
                 let verb = try? live?.verb(step)

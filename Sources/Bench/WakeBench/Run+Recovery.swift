@@ -80,21 +80,23 @@ extension Run {
         var commands = commandsToReplay
         try journal.inputs { (input) throws(JournalError) in
             if isInterrupted() { return }
-            replay(&commands, before: input.sequence, &steps)
+            replay(&commands, before: input.sequence)
             if case .install(let app, _) = input.input, Int(app.number) >= scenario.apps.count {
                 throw journal.damaged("input \(input.sequence) installs an app that the scenario does not have")
             }
-            driveReplay(to: input.at, &steps)
-            steps.accepted(input)
+            reachReplayed(input.at)
+            if input.isStep {
+                carryOutReplayed(input.origin, at: input.at, &steps)
+            } else {
+                steps.accepted(input)
+            }
             if case .benchRestarted = input.input {
                 for area in areas.all { area.closeLinks(self, input.origin, at: input.at, isReplay: true) }
             }
             bench.replay(input)
-            while driver.failure == nil, driver.hasWork || driver.isHeld && !steps.isAwaiting(at: input.at) {
-                carryOutReplayed(at: input.at, &steps)
-            }
+            reachReplayed(input.at)
         }
-        replay(&commands, before: .max, &steps)
+        replay(&commands, before: .max)
         guard !interrupted else {
             throw CommandFailure(
                 .interrupted,
@@ -112,7 +114,7 @@ extension Run {
         try readInputs(&steps)
         try compareReplay()
         try recorder.takeAcknowledged(from: journal)
-        driveReplay(to: end, &steps)
+        reachReplayed(end)
         reached = end
         interrupted = ending.isInterrupted
         self.ending = ending
@@ -120,25 +122,23 @@ extension Run {
         try recorder.finish(at: end)
     }
 
-    /// Carries out, while a journal is read back, the steps up to an instant, each at its own.
-    func driveReplay(to end: Instant, _ steps: inout ReplayedSteps) {
-        while let next = driver.nextDeadline, next < end, next > replayedTo {
-            replayedTo = next
-            carryOutReplayed(at: next, &steps)
-        }
-        replayedTo = max(replayedTo, end)
-        carryOutReplayed(at: end, &steps)
+    /// Lets conditions of the scenario come true, or not in their time, while a journal is read back. Steps wait for their input.
+    func reachReplayed(_ now: Instant) {
+        repeat {
+            driver.timeReached(now, waits: { _ in true }, perform: { _, _ in })
+        } while driver.failure == nil && driver.hasWork
     }
 
-    func carryOutReplayed(at now: Instant, _ steps: inout ReplayedSteps) {
+    /// Carries out a step once more, where the journal has it.
+    private func carryOutReplayed(_ step: NameID, at now: Instant, _ steps: inout ReplayedSteps) {
         // What devices do of their own at the instant of a step comes before it.
-        if !driver.isHeld, let next = driver.nextDeadline, next <= now {
-            for source in areas.sources where source.isReplayed { source.timeReached(now) }
-        }
-        driver.timeReached(now) { verb in
-            verb.looksAtApps && steps.isAwaiting(at: now)
+        for source in areas.sources where source.isReplayed { source.timeReached(now) }
+        var isDone = false
+        driver.timeReached(now) { _ in
+            isDone
         } perform: { (verb, origin) throws(SourceFailure) in
-            steps.performed(verb, origin, at: now)
+            isDone = isDone || origin == step
+            steps.performed(verb, origin)
             // What a step did to a simulated end itself is done again; what it made happen comes from the journal.
             try performParts(of: verb, at: now) { (verb) throws(SourceFailure) in
                 try areas.perform(verb, origin, in: scenario, at: now)
@@ -148,19 +148,27 @@ extension Run {
     }
 }
 
+extension JournaledInput {
+    /// Whether it says that a step was carried out.
+    fileprivate var isStep: Bool {
+        if case .timeReached = input { origin != .none } else { false }
+    }
+}
+
 /// The steps that a replay carried out, against the inputs that the journal has of them.
 struct ReplayedSteps {
     /// Steps whose input the journal does not have yet, oldest first.
-    private var open: [(verb: Verb, origin: NameID, inputs: Int, at: Instant)] = []
+    private var open: [(verb: Verb, origin: NameID, inputs: Int)] = []
 
-    mutating func performed(_ verb: Verb, _ origin: NameID, at now: Instant) {
+    mutating func performed(_ verb: Verb, _ origin: NameID) {
         switch verb {
         case .user(let apps, _), .terminate(let apps, _, _), .uninstall(let apps):
-            open.append((verb, origin, apps.count, now))
-        case .install: open.append((verb, origin, 1, now))
-        case .setUp(let apps, let devices): open.append((verb, origin, apps.count * devices.count, now))
-        case .phone, .clock: open.append((verb, origin, 1, now))
-        case .notify, .update, .order, .disconnect, .range, .arm, .cross, .position, .play, .visit, .attach, .send,
+            open.append((verb, origin, apps.count))
+        case .install: open.append((verb, origin, 1))
+        case .setUp(let apps, let devices): open.append((verb, origin, apps.count * devices.count))
+        case .phone, .clock: open.append((verb, origin, 1))
+        case .notify, .update, .order, .disconnect, .range, .arm, .forgetAttributes, .cross, .position, .play, .visit,
+            .attach, .send,
             .authorize, .note, .call, .microphone, .plug, .sound, .tap, .notifications, .process, .transfer, .push,
             .simulateTask, .expireTask, .submitTask, .registerTask:
             break
@@ -172,9 +180,6 @@ struct ReplayedSteps {
         open[place].inputs -= 1
         if open[place].inputs == 0 { open.remove(at: place) }
     }
-
-    /// Whether the journal does not have all inputs yet of the steps up to an instant. In real time they come after it.
-    func isAwaiting(at now: Instant) -> Bool { open.contains { $0.at <= now } }
 
     /// Steps that were carried out when the bench died, before their input was accepted.
     var lost: [(Verb, NameID)] { open.map { ($0.verb, $0.origin) } }

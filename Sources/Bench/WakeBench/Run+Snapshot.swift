@@ -40,7 +40,6 @@ extension Run {
         } catch {
             throw journal.damagedSnapshot(error)
         }
-        replayedTo = bench.now
         return true
     }
 

@@ -70,14 +70,14 @@ package final class Run {
     private let endings = SignalSet([SIGINT, SIGTERM, SIGHUP])
     /// When the next look for one is due, on the monotonic clock in nanoseconds.
     private var nextLook: Int64 = 0
+    /// The instant at which steps waited last, and how often.
+    private var held = (at: Instant.zero, rounds: 0)
     /// How far the run's clock has come.
     package internal(set) var reached = Instant.zero
     /// Since when virtual time waits for what a source is owed, on the monotonic clock in nanoseconds; nil when it does not.
     var sourceOwedSince: Int64?
     /// Since when virtual time stands still, on the monotonic clock in nanoseconds.
     var stoodSince: Int64 = 0
-    /// How far the steps have come while a journal is read back.
-    var replayedTo = Instant(nanoseconds: -1)
     /// What is worth a line on stderr, such as a missing right: the run goes on.
     package internal(set) var notes: [String] = []
     /// Told of each decision, act, end and note, once it has happened for good; nil when nobody follows.
@@ -144,6 +144,7 @@ package final class Run {
             mayHaveBundles: scenario.hasBundles || live != nil,
             options: options,
             names: names,
+            profile: profile,
             seed: seed,
             realTime: realTime,
             isLive: live != nil,
@@ -380,16 +381,32 @@ package final class Run {
 
     /// Carries out the steps that are due.
     ///
-    /// - Parameter waiting: whether one that looks at how apps stand waits until the bench has taken what came before it.
+    /// - Parameter waiting: whether a step waits until what came before it at the same instant is done: by the sources, the bench
+    ///   and apps, as far as no time passes.
     func carryOutSteps(at now: Instant, waiting: Bool = true) {
-        driver.timeReached(now) { verb in
-            waiting && verb.looksAtApps && bench.hasWork(at: now)
+        if driver.isHeld { areas.timeReached(now) }
+        driver.timeReached(now) { _ in
+            waiting && isBusy(at: now)
         } perform: { (verb, origin) throws(SourceFailure) in
+            bench.submitStep(origin)
             try performParts(of: verb, at: now) { (verb) throws(SourceFailure) in
                 try perform(verb, origin, at: now)
             }
         }
     }
+
+    /// Whether something is to be done before the next step of an instant. A source that is always busy holds no step for ever.
+    private func isBusy(at now: Instant) -> Bool {
+        // Bytes that lie in a socket are told of by a look at it.
+        look(at: now)
+        guard bench.hasWork(at: now) || areas.nextDeadline <= now else { return false }
+        if held.at != now { held = (now, 0) }
+        held.rounds += 1
+        return held.rounds <= Self.mostRounds
+    }
+
+    /// How often a step waits at one instant.
+    static let mostRounds = 1_000
 }
 
 /// The version of the program, as `wakebench --version` and every log say.

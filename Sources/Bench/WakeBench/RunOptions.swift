@@ -63,7 +63,8 @@ package struct RunOptions: Sendable {
     package var journal = true
     /// The Bluetooth address of the adapter to use; nil for any.
     package var adapter: String?
-    /// The port of gpsd on this machine.
+    /// Where gpsd listens.
+    package var gpsdHost = "localhost"
     package var gpsdPort: UInt16 = 2947
     /// The tty of an NMEA receiver; nil for the first that is found.
     package var receiver: String?

@@ -42,7 +42,7 @@ extension ScriptedAppHost {
         guard let own = apps[app], own.running, !own.frozen, let use = own.script.audio else { return }
         switch act {
         case .play: startSound(use, of: app)
-        case .stop: ask(.deactivate(notifiesOthers: true), from: app)
+        case .stop, .stopUntold: ask(.deactivate(notifiesOthers: act == .stop), from: app)
         case .tone, .silence:
             own.isSilent = act == .silence
             pretend(own.isSilent ? .silence : .tone, app, now)

@@ -7,10 +7,11 @@ extension LocationArea {
     static func launched(_ app: AppID, in host: ScriptedAppHost) {
         guard let use = host.apps[app]!.script.location else { return }
         host.ask(.create, from: app)
+        if use.holdsSession { host.ask(.beginSession, from: app) }
         if use.allowsBackground { host.ask(.allowBackground, from: app) }
         switch use.authorization {
         case .always, .provisionalAlways: host.ask(.requestAuthorization(always: true), from: app)
-        case .whenInUse: host.ask(.requestAuthorization(always: false), from: app)
+        case .whenInUse, .allowOnce: host.ask(.requestAuthorization(always: false), from: app)
         case .notDetermined, .restricted, .denied: break
         }
         for region in use.regions {

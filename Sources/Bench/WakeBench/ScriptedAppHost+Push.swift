@@ -16,8 +16,11 @@ extension PushArea {
         guard let use = host.apps[app]?.script.push, let now = host.view?.bench.now else { return }
         let number = delivery.event.pushNumber
         var requests: [PushRequest] = []
+        var reports = false
         if delivery.event.kind == .callPushReceived {
-            if use.reportsCalls { requests.append(.reportCall) }
+            host.apps[app]!.callPushes += 1
+            reports = use.reported.map { $0.contains(host.apps[app]!.callPushes) } ?? use.reportsCalls
+            if reports { requests.append(.reportCall) }
             if use.returns { requests.append(.callHandled(number)) }
         } else if let result = use.completion {
             requests.append(.fetched(number, result))
@@ -29,5 +32,7 @@ extension PushArea {
                 host.request(.push(request), from: app)
             }
         }
+        // A call that is over at once is over after its report.
+        if reports { host.endCall(of: app, at: now.advanced(by: use.work).advanced(by: use.call ?? .zero)) }
     }
 }

@@ -11,6 +11,7 @@ package final class ScriptedAppHost: AppHost {
         case returned(LifecycleCallback)
         case request(AppRequest)
         case scriptStep(NameID, Int)
+        case endCall
     }
 
     /// What one app does, and where its present process stands.
@@ -46,6 +47,8 @@ package final class ScriptedAppHost: AppHost {
         /// The number of the last task of each session, and how many of its following ones were begun, by place.
         var lastTask: [Int: TransferTaskNumber] = [:]
         var followed: [Int: Int] = [:]
+        /// How many VoIP pushes it was given.
+        var callPushes = 0
         /// The user launched its present process.
         var wasLaunchedByHand = false
 
@@ -169,6 +172,12 @@ package final class ScriptedAppHost: AppHost {
         add(.request(asked), of: app, at: instant)
     }
 
+    /// A call that the present process of an app reported ends, now or later.
+    func endCall(of app: AppID, at instant: Instant) {
+        if instant <= now { return request(.push(.callEnded), from: app) }
+        add(.endCall, of: app, at: instant)
+    }
+
     /// The time that a step of a peripheral's script has is over at an instant.
     func waitForScript(_ peripheral: NameID, _ turn: Int, of app: AppID, at instant: Instant) {
         add(.scriptStep(peripheral, turn), of: app, at: instant)
@@ -202,11 +211,12 @@ package final class ScriptedAppHost: AppHost {
     package func timeReached(_ now: Instant) {
         while let (_, due) = errands.takeDue(by: now) {
             guard let app = apps[due.app], app.running, app.generation == due.generation else { continue }
-            if app.frozen {
-                // A frozen process does nothing; it goes on with it once it is thawed.
-                apps[due.app]!.overdue.append(due.errand)
-            } else {
-                carryOut(due.errand, of: due.app, at: now)
+            switch due.errand {
+            // The phone knows when a call is over, whether its app runs or not.
+            case .endCall: carryOut(due.errand, of: due.app, at: now)
+            // A frozen process does nothing; it goes on with it once it is thawed.
+            case _ where app.frozen: apps[due.app]!.overdue.append(due.errand)
+            default: carryOut(due.errand, of: due.app, at: now)
             }
         }
     }
@@ -217,6 +227,7 @@ package final class ScriptedAppHost: AppHost {
         case .returned(let callback): say(app, .report(.returned(callback)))
         case .request(let request): self.request(request, from: app)
         case .scriptStep(let peripheral, let turn): scriptDue(peripheral, turn, of: app, at: now)
+        case .endCall: request(.push(.callEnded), from: app)
         case .endReaction(.end): request(.done, from: app)
         case .endReaction(.nothing), .endReaction(.hang): break
         case .endReaction(.exit):

@@ -6,6 +6,8 @@ import WakeWire
 /// What the router knows of an app's location services, as a fresh manager is told it.
 struct LocationFacts {
     var authorization: LocationAuthorization
+    /// Whether it may know positions precisely (LOC-11).
+    var isPrecise = true
     var circles: [CircularRegion]
     var beacons: [BeaconRegion]
     /// Whether it may set allowsBackgroundLocationUpdates (LOC-6).
@@ -40,6 +42,8 @@ extension WireTranslation {
         case .requestAuthorization(let always): .requestAuthorization(always: always)
         case .range(let region): beacons(region).map { .range($0) }
         case .stopRanging(let region): .stopRanging(identifier: known(region))
+        case .beginSession: .beginSession
+        case .endSession: .endSession
         case .deferUpdates, .disallowDeferred: nil
         }
     }
@@ -85,6 +89,7 @@ extension WireTranslation {
         let regions = facts.circles.map(region) + facts.beacons.map(region)
         return WireLocationStatus(
             authorization: Self.authorization(facts.authorization),
+            isPrecise: facts.isPrecise,
             largestRadius: Double(profile.areas.location.regionRadiusLimit),
             regions: regions.sorted { $0.identifier < $1.identifier }
         )
@@ -120,14 +125,18 @@ extension WireTranslation {
     }
 
     /// What the app reads of a location event; nil for one that has no callback.
-    func locationEvent(_ delivery: AppDelivery, wallSeconds: Double) -> WireLocationEvent? {
+    ///
+    /// - Parameter precise: whether it may know positions precisely (LOC-11).
+    func locationEvent(_ delivery: AppDelivery, wallSeconds: Double, precise: Bool = true) -> WireLocationEvent? {
         let region = names.text(delivery.event.region)
         switch (delivery.event.kind, delivery.payload) {
         case (.positionFixed, .position(let position)), (.significantChange, .position(let position)):
-            return .updated([position])
+            return .updated([precise ? position : reduced(position)])
         case (.positionFixed, .positions(let positions)), (.significantChange, .positions(let positions)):
-            return .updated(positions.suffix(WireLimits.listed))
-        case (.visitBegan, .visit(let visit)), (.visitEnded, .visit(let visit)): return .visited(visit)
+            let latest = Array(positions.suffix(WireLimits.listed))
+            return .updated(precise ? latest : latest.map(reduced))
+        case (.visitBegan, .visit(let visit)), (.visitEnded, .visit(let visit)):
+            return .visited(precise ? visit : reduced(visit))
         case (.regionEntered, _): return .regionEntered(region)
         case (.regionExited, _): return .regionExited(region)
         case (.regionStateDetermined, .regionState(let state)): return .regionState(region, state)
@@ -136,7 +145,7 @@ extension WireTranslation {
         case (.monitoringFailed, let payload): return .monitoringFailed(region, Self.locationFailure(payload))
         case (.locationUpdatesPaused, _): return .paused
         case (.authorizationChanged, _):
-            return delivery.event.authorization.map { .authorization(Self.authorization($0), precise: true) }
+            return delivery.event.authorization.map { .authorization(Self.authorization($0), precise: precise) }
         case (.locationFailed, let payload): return .failed(Self.locationFailure(payload))
         case (.beaconsRanged, .beacons(let beacons)):
             return .ranged(region, beacons.prefix(WireLimits.listed).map { beacon($0, at: wallSeconds) })
@@ -144,12 +153,48 @@ extension WireTranslation {
         }
     }
 
+    // MARK: Reduced accuracy
+
+    /// A position as an app reads it that may not know the precise one: at the nearest corner of a grid, so that it stays the same
+    /// where the phone moves a little, and sure to the profile's figure (LOC-11). Height, speed and course are not known.
+    private func reduced(_ position: Position) -> Position {
+        let place = reduced(Coordinate(latitude: position.latitude, longitude: position.longitude))
+        return Position(
+            latitude: place.latitude,
+            longitude: place.longitude,
+            horizontalAccuracy: max(position.horizontalAccuracy, reducedAccuracy),
+            timestamp: position.timestamp
+        )
+    }
+
+    private func reduced(_ visit: Visit) -> Visit {
+        let place = reduced(Coordinate(latitude: visit.latitude, longitude: visit.longitude))
+        var visit = visit
+        (visit.latitude, visit.longitude) = (place.latitude, place.longitude)
+        visit.horizontalAccuracy = max(visit.horizontalAccuracy, reducedAccuracy)
+        return visit
+    }
+
+    /// A cell of the grid has no side longer than the accuracy, so that its corners are nearer than that to all places in it.
+    private func reduced(_ place: Coordinate) -> Coordinate {
+        let cell = reducedAccuracy / Self.metresOfDegree
+        func corner(_ degrees: Double, _ limit: Double) -> Double {
+            min(max((degrees / cell).rounded() * cell, -limit), limit)
+        }
+        return Coordinate(latitude: corner(place.latitude, 90), longitude: corner(place.longitude, 180))
+    }
+
+    private var reducedAccuracy: Double { Double(profile.areas.location.reducedAccuracy) }
+
+    /// Of a meridian.
+    private static let metresOfDegree = Sphere.radius * Double.pi / 180
+
     static func authorization(_ authorization: LocationAuthorization) -> WireAuthorization {
         switch authorization {
         case .notDetermined: .notDetermined
         case .restricted: .restricted
         case .denied: .denied
-        case .whenInUse: .authorizedWhenInUse
+        case .whenInUse, .allowOnce: .authorizedWhenInUse
         case .always, .provisionalAlways: .authorizedAlways
         }
     }

@@ -102,10 +102,11 @@ final class DecisionFragments {
         return fix
     }
 
-    /// A list of background modes.
+    /// `"bluetooth-central, fetch"`, or `"none"`.
     func modes(_ modes: BackgroundModes) -> Fragment {
         if let list = modeLists[modes.rawValue] { return list }
-        let list = numbers.fragment { $0.append(list: modes.members.map(\.plistValue)) }
+        let words = modes.members.map(\.plistValue)
+        let list = numbers.fragment { $0.append(quoted: words.isEmpty ? "none" : words.joined(separator: ", ")) }
         modeLists[modes.rawValue] = list
         return list
     }

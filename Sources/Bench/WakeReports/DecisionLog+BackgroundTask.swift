@@ -12,11 +12,11 @@ extension Observer {
             figures: { profile, line in
                 line.append(",\"spacing_ms\":")
                 line.append(profile.areas.backgroundTask.spacing.milliseconds)
-                line.append("}")
             },
             lifted: lever,
-            write: { _, seen, line in
-                line.append(",\"observed\":{\"opens\":")
+            write: { log, seen, line in
+                log.observe(seen.result == .pass, into: &line)
+                line.append(",\"opens\":")
                 line.append(quoted: seen.snapshot.task.opens)
                 line.append(",\"doublings\":")
                 line.append(UInt64(seen.snapshot.task.doublings))
@@ -27,11 +27,11 @@ extension Observer {
             figures: { profile, line in
                 line.append(",\"lead_ms\":")
                 line.append(profile.areas.backgroundTask.lead.milliseconds)
-                line.append("}")
             },
             lifted: lever,
-            write: { _, seen, line in
-                line.append(",\"observed\":{\"expected\":")
+            write: { log, seen, line in
+                log.observe(seen.result == .pass, into: &line)
+                line.append(",\"expected\":")
                 if seen.snapshot.task.expectedUse == .distantFuture {
                     line.append("null")
                 } else {
@@ -48,12 +48,12 @@ extension Observer {
             line.append(",\"since\":")
             line.append(quoted: seen.snapshot.task.lastUse)
         },
-        "phone-refresh": Observer(lifted: lever) { _, seen, line in
-            line.append(",\"observed\":{\"background_refresh\":")
+        "phone-refresh": Observer(lifted: lever) { log, seen, line in
+            log.observe(seen.result == .pass, into: &line)
+            line.append(",\"background_refresh\":")
             line.append(seen.snapshot.refreshes)
             line.append(",\"low_power_mode\":")
             line.append(seen.snapshot.conditions.contains(.lowPowerMode))
-            line.append("}")
         },
         "phone-idle": Observer(lifted: lever) { log, seen, line in
             log.observe(seen.result == .pass, into: &line)

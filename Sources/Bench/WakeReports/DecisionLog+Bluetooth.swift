@@ -4,13 +4,11 @@ extension Observer {
     static let bluetooth: [String: Observer] = [
         "bluetooth-power": .flag { $0.snapshot.bluetoothOn },
         "bluetooth-authorization": .flag { $0.snapshot.bluetoothAllowed },
-        "services": Observer { _, seen, line in
-            line.append(",\"observed\":")
-            line.append(UInt64(seen.snapshot.scanServices))
-        },
-        "since-exit": Observer { _, seen, line in
+        "services": Observer { $0.observe(count: UInt64($1.snapshot.scanServices), into: &$2) },
+        "since-exit": Observer { log, seen, line in
             let snapshot = seen.snapshot
-            line.append(",\"observed\":{\"restarted_since\":")
+            log.observe(seen.result == .pass, into: &line)
+            line.append(",\"restarted_since\":")
             line.append(snapshot.rebootedSince)
             line.append(",\"bluetooth_off_since\":")
             line.append(snapshot.bluetoothOffSince)
@@ -18,7 +16,6 @@ extension Observer {
             line.append(",\"link_ended_by_restart\":")
             line.append(snapshot.endedByReboot)
             if snapshot.accessorySetUp { line.append(",\"accessory_set_up\":true") }
-            line.append("}")
         },
     ]
 }

@@ -13,7 +13,8 @@ struct Observer: Sendable {
     /// Writes what was seen, since when it was so, and what set it.
     let write: Writing
 
-    /// A yes or no is all that there was to see.
+    /// A yes or no is all that there was to see. What a check saw is always a text, so that tables have one type for it; figures stand
+    /// beside it, each under a name of its own.
     static func flag(_ value: @escaping @Sendable (Observed) -> Bool) -> Observer {
         Observer { $0.observe(value($1), into: &$2) }
     }
@@ -65,12 +66,17 @@ struct Observer: Sendable {
             lifted: { snapshot in
                 guard snapshot.forceQuitLifted else { return nil }
                 if snapshot.via == .pushKit { return RuleID.push6.text }
+                if snapshot.via == .processingTask { return RuleID.bgt15.text }
                 return (snapshot.accessorySetUp ? RuleID.btc8 : .launch3).text
             },
             isShownLifted: true,
             write: { $0.writeForceQuit($1.snapshot, into: &$2) }
         ),
-        "first-unlock": Observer { $0.writeFirstUnlock($1.snapshot, into: &$2) },
+        "first-unlock": Observer(
+            lifted: { $0.firstUnlockLifted ? $0.via.ruleBeforeFirstUnlock.text : nil },
+            isShownLifted: true,
+            write: { $0.writeFirstUnlock($1.snapshot, into: &$2) }
+        ),
     ]
 }
 
@@ -111,8 +117,12 @@ extension DecisionLog {
     }
 
     func observe(_ value: Bool, into line: inout ShapedRecord) {
+        line.append(value ? ",\"observed\":\"true\"" as StaticString : ",\"observed\":\"false\"")
+    }
+
+    func observe(count: UInt64, into line: inout ShapedRecord) {
         line.append(",\"observed\":")
-        line.append(value)
+        line.append(quoted: count)
     }
 
     func observe(word: String, into line: inout ShapedRecord) {

@@ -6,15 +6,17 @@ extension Observer {
         "location-authorization": Observer { log, seen, line in
             let snapshot = seen.snapshot
             log.observe(word: snapshot.locationAuthorization.word, into: &line)
-            guard snapshot.locationAuthorization == .whenInUse else { return }
+            guard [.whenInUse, .allowOnce].contains(snapshot.locationAuthorization) else { return }
             line.append(",\"in_use\":")
             line.append(snapshot.state == .active || snapshot.state == .inactive)
+            if snapshot.keptInUse { line.append(",\"background_session\":true") }
             guard snapshot.via == .standardUpdates else { return }
             line.append(",\"began_in_foreground\":")
             line.append(snapshot.beganInForeground)
         },
-        "distance": Observer { _, seen, line in
-            line.append(",\"observed\":{\"filter_m\":")
+        "distance": Observer { log, seen, line in
+            log.observe(seen.result == .pass, into: &line)
+            line.append(",\"filter_m\":")
             line.append(metres: Sphere.metres(chord: seen.snapshot.filterChord))
             line.append(",\"moved_m\":")
             if seen.snapshot.movedSquare.isFinite {
@@ -22,7 +24,6 @@ extension Observer {
             } else {
                 line.append("null")
             }
-            line.append("}")
         },
         "dwell": Observer(
             figures: { profile, line in

@@ -10,10 +10,10 @@ extension Observer {
                 }
                 line.append(",\"window_ms\":")
                 line.append(profile.areas.push.limitWindow.milliseconds)
-                line.append("}")
             },
-            write: { _, seen, line in
-                line.append(",\"observed\":{\"wakes\":")
+            write: { log, seen, line in
+                log.observe(seen.result == .pass, into: &line)
+                line.append(",\"wakes\":")
                 line.append(UInt64(seen.snapshot.pushWakes))
                 line.append(seen.figures)
             }
@@ -24,10 +24,10 @@ extension Observer {
                     line.append(",\"limit\":")
                     line.append(UInt64(limit))
                 }
-                line.append("}")
             },
-            write: { _, seen, line in
-                line.append(",\"observed\":{\"calls\":")
+            write: { log, seen, line in
+                log.observe(seen.result == .pass, into: &line)
+                line.append(",\"calls\":")
                 line.append(UInt64(seen.snapshot.unreportedCalls))
                 line.append(seen.figures)
             }

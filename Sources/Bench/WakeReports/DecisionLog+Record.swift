@@ -3,7 +3,7 @@ import WakeModel
 // One record, its fields in the order of the schema.
 extension DecisionLog {
     func write(_ decision: Decision, census: Census, into line: inout ShapedRecord) {
-        line.append("{\"schema\":\"wake.decision/1\",\"seq\":")
+        line.append("{\"schema\":\"wake.decision/2\",\"seq\":")
         line.append(decision.id.number)
         line.append(",\"id\":")
         line.append(decision.id)

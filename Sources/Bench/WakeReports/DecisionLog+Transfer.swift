@@ -3,9 +3,6 @@ import WakeModel
 extension Observer {
     static let transfers: [String: Observer] = [
         "launch-events": .flag { $0.snapshot.sendsLaunchEvents },
-        "transfers-left": Observer { _, seen, line in
-            line.append(",\"observed\":")
-            line.append(UInt64(seen.snapshot.transfersLeft))
-        },
+        "transfers-left": Observer { $0.observe(count: UInt64($1.snapshot.transfersLeft), into: &$2) },
     ]
 }

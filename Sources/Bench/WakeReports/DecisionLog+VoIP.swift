@@ -10,11 +10,11 @@ extension Observer {
                 }
                 line.append(",\"window_ms\":")
                 line.append(profile.areas.voip.wakeWindow.milliseconds)
-                line.append("}")
             },
             lifted: { $0.voipWakeLimitLifted ? "voip.wakeLimit: off" : nil },
-            write: { _, seen, line in
-                line.append(",\"observed\":{\"wakes\":")
+            write: { log, seen, line in
+                log.observe(seen.result == .pass, into: &line)
+                line.append(",\"wakes\":")
                 line.append(UInt64(seen.snapshot.voipWakes))
                 line.append(seen.figures)
             }

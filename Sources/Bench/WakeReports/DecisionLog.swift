@@ -1,6 +1,6 @@
 import WakeModel
 
-/// Writes decisions as `wake.decision/1` records: virtual time and the router's facts only, in a fixed order, so that two
+/// Writes decisions as `wake.decision/2` records: virtual time and the router's facts only, in a fixed order, so that two
 /// runs with the same header are the same bytes.
 ///
 /// What many records share is written once, as a `wake.shape/1` line before the first of them: a record with `"$0"`, `"$1"` and so
@@ -92,14 +92,14 @@ package final class DecisionLog {
         return file.line.bytes.split(separator: 0x0a).dropFirst().compactMap { shapes.record(of: Array($0)) }
     }
 
-    /// The number of a record that stands in full; nil for another line.
+    /// The number of a record that stands in full, of this version or an older one; nil for another line.
     package static func number(of record: [UInt8]) -> DecisionID? {
-        guard record.starts(with: numberPrefix) else { return nil }
-        var offset = numberPrefix.count
+        guard let start = numberPrefixes.first(where: { record.starts(with: $0) }) else { return nil }
+        var offset = start.count
         return LogTime.whole(record, &offset, record.count).map { DecisionID($0) }
     }
 
-    private static let numberPrefix = Array("{\"schema\":\"wake.decision/1\",\"seq\":".utf8)
+    private static let numberPrefixes = DecisionRecord.schemas.map { Array("{\"schema\":\"\($0)\",\"seq\":".utf8) }
 
     /// Appends the decisions of one turn, in order. Decisions of one event that follow each other share a census.
     package func append(batch: ArraySlice<Decision>) throws(ReportError) {

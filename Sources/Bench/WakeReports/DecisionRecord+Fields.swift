@@ -26,7 +26,7 @@ extension DecisionRecord {
         case id(Taking<UInt64>), instant(Taking<Instant>), integer(Taking<Int64>), text(Taking<String>)
         /// One of a closed list; false for a word that is none of it.
         case word(@Sendable (inout DecisionRecord, String) -> Bool)
-        /// A member of a check, or of what it observed. Only a decisive check is quoted with its figures.
+        /// A member of a check, or in older logs of what it observed. Only a decisive check is quoted with its figures.
         case figure(String)
         /// Readers do not need it.
         case ignored
@@ -107,12 +107,15 @@ extension DecisionRecord {
         "supersedes": .id { $0.supersedes = DecisionID($2) },
     ]
 
+    /// Of this version, and of the one before it, in which what a check saw was a text, a flag, a number, a list, or an object of figures.
+    static let schemas = ["wake.decision/2", "wake.decision/1"]
+
     /// Without these a line is no decision.
     private static let needed: Set = ["id", "t", "event id", "event kind", "verdict", "reason", "rule"]
 
     /// Reads a line; nil when it is not a decision.
     init?(_ line: JSONValue, _ texts: inout TextPool) {
-        guard line["schema"]?.string == "wake.decision/1" else { return nil }
+        guard let schema = line["schema"]?.string, Self.schemas.contains(schema) else { return nil }
         self.init()
         checks = line["checks"]?.array.compactMap(CheckRecord.init) ?? []
         let counts = line["census"]?["by_reason"]?.members ?? []

@@ -54,7 +54,7 @@ package struct DecisionRecord: Hashable, Sendable {
         package var clearedBy: [String]
         /// The figures that were looked at, by their names, such as `limit_ms`.
         package var figures: [String: Int64]
-        /// What a decisive one saw, such as `denied`; nil where that is no word.
+        /// What a decisive one saw, such as `denied` or `true`; nil where an older log has no text for it.
         package var observed: String?
     }
 
@@ -119,6 +119,7 @@ extension DecisionRecord.CheckRecord {
     private static func figures(_ value: JSONValue) -> [String: Int64] {
         guard value["decisive"]?.bool == true else { return [:] }
         var figures: [String: Int64] = [:]
+        // In older logs some are members of what was observed.
         for member in value.members + (value["observed"]?.members ?? []) {
             if let number = member.value.integer { figures[member.key] = number }
         }

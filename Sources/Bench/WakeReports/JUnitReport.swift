@@ -3,7 +3,8 @@ import WakeModel
 /// Expectations and their results as a JUnit file, which build servers read.
 ///
 /// Times are wall times, as JUnit's readers expect; the run's own clock is a property. A name says what was expected, and stays the same when
-/// its line moves in the scenario.
+/// its line moves in the scenario. Elements and attributes are those of the schema of Jenkins' xUnit plug-in (junit-10.xsd), and beside them
+/// `file` and `line` of a test case, by which other build servers mark the line.
 package enum JUnitReport {
     /// One expectation of a scenario.
     package struct Case: LogRecord, Hashable, Sendable {
@@ -87,8 +88,7 @@ package enum JUnitReport {
         let tests = runs.reduce(0) { $0 + $1.results.cases.count + 1 }
         let failures = runs.reduce(0) { $0 + $1.results.cases.count { $0.failure != nil } }
         let errors = runs.count { $0.results.fault != nil }
-        let skipped = runs.count(where: \.isSkipped)
-        return "tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\" skipped=\"\(skipped)\""
+        return "tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\""
     }
 
     private static func testsuite(_ run: Run) -> String {
@@ -99,7 +99,8 @@ package enum JUnitReport {
         // Of a run that was played to its end, the line where its steps begin.
         let position = fault?.file.map { place($0, fault?.line ?? 0) } ?? place(results.file, results.line)
         var text = """
-            <testsuite name="\(suite)" \(counts([run])) time="\(time)"\(timestamp(results.began))>
+            <testsuite name="\(suite)" \(counts([run])) skipped="\(run.isSkipped ? 1 : 0)" time="\(time)"\
+            \(timestamp(results.began))>
             \(properties(results, run.header))<testcase classname="\(suite)" name="plays to its end"\
             \(position) time="\(time)"
             """
@@ -120,8 +121,6 @@ package enum JUnitReport {
     private static func testcase(_ each: Case, suite: String, name: String, end: Instant) -> String {
         let position = place(each.file, each.line)
         var text = "<testcase classname=\"\(suite)\" name=\"\(Markup.escaped(name))\"\(position) time=\"0.000\">"
-        text += "<properties>" + property("place", each.place) + property("virtual-time", LogTime.text(end))
-        text += "</properties>"
         if let failure = each.failure {
             let place = each.place.isEmpty ? "" : "  [\(each.place)]"
             text += element(
@@ -131,7 +130,9 @@ package enum JUnitReport {
                 "expected \(each.name); \(failure)\(place)\n" + each.details
             )
         }
-        return text + "</testcase>\n"
+        // The schema has properties of suites alone.
+        let output = "place: \(each.place)\nvirtual-time: \(LogTime.text(end))"
+        return text + "<system-out>\(Markup.escaped(output))</system-out></testcase>\n"
     }
 
     /// Attributes that say where a test stands; none where nothing says.

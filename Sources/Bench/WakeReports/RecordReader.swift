@@ -52,7 +52,7 @@ package struct RecordReader: ~Copyable {
         }
         while let line = try lines.next() {
             guard let record = shapes.record(of: line), wanted.map(record.contains) != false else { continue }
-            if cursor > 0, let number = DecisionChecks.number(record), number <= cursor { continue }
+            if cursor > 0, let number = DecisionLog.number(of: record)?.number, number <= cursor { continue }
             return try withValue(record)
         }
         return nil

@@ -183,23 +183,13 @@ struct DecisionChecks {
         var wanted = numbers.count
         // What the log does not tell is not told.
         try? RunLog.eachRecord(folder: log.folder) { record in
-            guard let number = Self.number(record), numbers.contains(number), let value = JSONValue(parsing: record)
-            else {
-                return true
-            }
+            guard let number = DecisionLog.number(of: record)?.number, numbers.contains(number),
+                let value = JSONValue(parsing: record)
+            else { return true }
             checks[number] = value["checks"]?.array.map(Self.check)
             wanted -= 1
             return wanted > 0
         }
-    }
-
-    private static let start = Array("{\"schema\":\"wake.decision/1\",\"seq\":".utf8)
-
-    /// The number of a record, which is its decision's.
-    static func number(_ record: [UInt8]) -> UInt64? {
-        var offset = start.count
-        guard record.starts(with: start) else { return nil }
-        return LogTime.whole(record, &offset, record.count)
     }
 
     private static func check(_ value: JSONValue) -> Check {
@@ -207,10 +197,23 @@ struct DecisionChecks {
             rule: value["rule"]?.string ?? "",
             name: value["name"]?.string ?? "",
             result: value["result"]?.string ?? "",
-            observed: value["observed"]?.text ?? "nothing",
+            observed: observed(value),
             isDecisive: value["decisive"]?.bool ?? false,
             since: value["since"]?.string.map { " since \($0)" } ?? ""
         )
+    }
+
+    /// What is told otherwise than as observed.
+    private static let known: Set = [
+        "rule", "name", "result", "decisive", "confidence", "assumed", "observed", "since", "set_by", "cleared_by",
+        "lifted_by", "set",
+    ]
+
+    /// What a check saw, and the figures beside it: `true, wakes 2, limit 3`.
+    private static func observed(_ check: JSONValue) -> String {
+        func text(_ value: JSONValue) -> String { value.string ?? value.text }
+        let figures = check.members.filter { !known.contains($0.key) }.map { "\($0.key) \(text($0.value))" }
+        return ([check["observed"].map(text) ?? "nothing"] + figures).joined(separator: ", ")
     }
 
     /// One line for each check that came to something else, those that decided first.

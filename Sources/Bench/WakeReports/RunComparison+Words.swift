@@ -4,7 +4,10 @@ import WakeModel
 extension RunComparison {
     /// What one reads at the terminal: each difference with its likely causes, and a summary as the last line.
     package var lines: [String] {
-        if isEqual { return ["equal verdicts: \(names.left) and \(names.right)"] }
+        if isEqual {
+            let without = apps.isEmpty ? ", neither of which has a decision" : ""
+            return ["equal verdicts: \(names.left) and \(names.right)\(without)"]
+        }
         var lines = settings.map { "set differently  \($0)" }
         for app in apps where !app.differences.isEmpty {
             for difference in app.differences { lines += self.lines(difference, of: app) }
@@ -64,7 +67,6 @@ extension RunComparison {
 
     /// The last line.
     package var summary: String {
-        if apps.isEmpty { return "no decisions to compare" }
         let different = apps.count { !$0.differences.isEmpty }
         let steps = apps.reduce(into: (agree: 0, all: 0)) { sum, app in
             sum.agree += app.steps.agree

@@ -68,7 +68,6 @@ package struct RunComparison: Sendable {
     package let apps: [App]
     /// What was set differently for the runs, one line each.
     package let settings: [String]
-    private let isEmpty: Bool
     /// The most differences of an app that are told.
     package static let limit = 20
 
@@ -77,7 +76,6 @@ package struct RunComparison: Sendable {
     ///   - names: what the runs are called.
     package init(_ left: RunLog, _ right: RunLog, names: (String, String)) {
         self.names = names
-        isEmpty = left.decisions.isEmpty
         settings = Self.settings(left.header, right.header, names)
         let (lefts, rights) = (AppSequences(left), AppSequences(right))
         var apps = lefts.apps.union(rights.apps).sorted().map { app in
@@ -105,8 +103,8 @@ package struct RunComparison: Sendable {
         }
     }
 
-    /// Whether the runs came to the same; two runs without decisions did not.
-    package var isEqual: Bool { !isEmpty && apps.allSatisfy(\.differences.isEmpty) }
+    /// Whether the runs came to the same, as two runs without decisions did, too.
+    package var isEqual: Bool { apps.allSatisfy(\.differences.isEmpty) }
 
     private static func settings(_ left: LogHeader, _ right: LogHeader, _ names: (String, String)) -> [String] {
         var lines: [String] = []

@@ -78,6 +78,14 @@ struct ShapedRecord {
         values.append(value)
     }
 
+    /// A number as text.
+    mutating func append(quoted value: UInt64) {
+        beginValue()
+        values.append(byte: 0x22)
+        values.append(value)
+        values.append(byte: 0x22)
+    }
+
     /// A distance from 0 m, to the tenth.
     mutating func append(metres: Double) {
         beginValue()

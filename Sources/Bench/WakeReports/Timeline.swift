@@ -91,7 +91,7 @@ package enum Timeline {
             rows.append((exit.at, .max, cells(exit.at, exit.app, "process ended", exit.cause.word, exit.pid)))
         }
         let changes = (log.acts.map(\.at) + log.exits.map(\.at)).sorted()
-        for (note, repeats) in folded(log.notes, apartBy: changes) {
+        for (note, repeats) in folded(withRefusals(log), apartBy: changes) {
             rows.append((note.at, .max, cells(note.at, note.app, note.text + repeats)))
         }
         let sorted = rows.enumerated().sorted { left, right in
@@ -103,6 +103,18 @@ package enum Timeline {
             isColoured && head[column] == "VERDICT" ? Paint.of(verdict: cells[row][column]) : nil
         }
         return lines.map(\.trimmingTrailingSpaces).joined(separator: "\n")
+    }
+
+    /// The notes, and what apps asked for themselves and were refused: of what a step asked for there is a note.
+    private static func withRefusals(_ log: RunLog) -> [Note] {
+        let refused = log.deeds.filter { Why.refusals.contains($0.deed) }
+        guard !refused.isEmpty else { return log.notes }
+        let notes = Dictionary(grouping: log.notes, by: \.at)
+        let untold = refused.filter { deed in
+            !(notes[deed.at] ?? []).contains { $0.app == deed.app && $0.text.contains(deed.subject) }
+        }
+        let all = log.notes + untold.map { Note(text: $0.text, app: $0.app, at: $0.at) }
+        return all.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
     }
 
     /// The first of notes that repeat one another without another in between, with what is said of the others, such as

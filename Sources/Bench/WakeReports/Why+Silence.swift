@@ -19,7 +19,8 @@ extension Why {
     func standing() -> String {
         guard !log.roster.isEmpty || lastMove != nil else { return nothingKnown() }
         let because = cost() + obstacles() + reasons() + unreadiness()
-        let lines = [headline()] + because + lost(losses) + waits() + refusedLines() + lastWords() + nearest()
+        let kept = waits() + refusedLines() + oldTableLines()
+        let lines = [headline()] + because + lost(losses) + kept + lastWords() + nearest()
         return lines.map(TerminalText.escaped).joined(separator: "\n")
     }
 
@@ -84,7 +85,7 @@ extension Why {
             return reason == .forceQuit && bar == .launch2 || obstacle?.reason == reason
         case .rule(let rule):
             if losses.contains(where: { $0.rule == rule }) || known.contains(where: { $0.rule == rule }) { return true }
-            if refusedRequests.contains(where: { $0.deed.rule == rule }) { return true }
+            if (refusedRequests + oldTables).contains(where: { $0.deed.rule == rule }) { return true }
             return bar == rule || costing?.deed.rule == rule || obstacle?.rule == rule
         case .events(let choice):
             return choice.subject == nil && choice.kinds.count == 1 && isRegistered(choice.kinds[0])
@@ -202,7 +203,7 @@ extension Why {
         let lost = lost(losses, beside: said)
         let because = obstacles(after: decision, beside: said) + reasons(after: decision) + unreadiness(after: decision)
         let lines = state.isAsleep ? because + lost + waits() + refusedLines() : lost
-        return lines.map(TerminalText.escaped)
+        return (lines + oldTableLines()).map(TerminalText.escaped)
     }
 
     /// That nothing came from an instant on of which there is no decision, though there are earlier ones.
@@ -284,28 +285,49 @@ extension Why {
         }
     }
 
-    private static let refusals: [Deed] = [
+    /// Deeds by which the phone refuses what an app asks for.
+    static let refusals: Set<Deed> = [
         .refusedTaskRequest, .refusedTooManyTaskRequests, .refusedWithoutRefresh, .refusedRegion, .refusedRadius,
         .refusedSecondSession,
     ]
 
     /// What came of each, for people.
-    var refusedTexts: [String] {
-        refusedRequests.map { deed in
-            let what = deed.subject.isEmpty ? "" : "\(deed.subject) "
-            return "\(what)at \(LogTime.shortText(deed.at)): \(deed.deed.row.sentence)"
-        }
+    var refusedTexts: [String] { refusedRequests.map(Self.text) }
+
+    /// When something was done to what, and what.
+    private static func text(_ deed: DeedEntry) -> String {
+        let what = deed.subject.isEmpty ? "" : "\(deed.subject) "
+        return "\(what)at \(LogTime.shortText(deed.at)): \(deed.deed.row.sentence)"
     }
 
     /// The same in lines, with what to do about it.
-    private func refusedLines() -> [String] {
+    private func refusedLines() -> [String] { lines(refusedRequests, "refused ") }
+
+    /// Deeds in lines under a heading, with what to do about them.
+    private func lines(_ deeds: [DeedEntry], _ heading: String) -> [String] {
         var said: Set<String> = []
-        return zip(refusedRequests, refusedTexts).flatMap { deed, text in
-            let line = "  refused  \(text)   \(Self.ruleText(deed.deed.rule))"
+        return deeds.flatMap { deed in
+            let line = "  \(heading) \(Self.text(deed))   \(Self.ruleText(deed.deed.rule))"
             guard let advice = Loss(entries: [deed]).advice, said.insert(advice).inserted else { return [line] }
             return [line, "  try      \(advice)"]
         }
     }
+
+    /// The links over which the phone goes by an old table of the device's attributes: the last word about each.
+    private var oldTables: [DeedEntry] {
+        let kept = log.registrations[app]?.kept ?? []
+        return kept.compactMap { link in
+            guard link.via == Registration.connection.word else { return nil }
+            return log.deeds.last { deed in
+                deed.app == app && deed.deed == .keptAttributes && deed.subject == link.subject && deed.at >= link.since
+            }
+        }
+    }
+
+    /// The same for people.
+    var oldTableTexts: [String] { oldTables.map(Self.text) }
+
+    private func oldTableLines() -> [String] { lines(oldTables, "table   ") }
 
     private func outOfRange(_ subject: String) -> String {
         awaySince(subject).map { ", out of range since \(LogTime.shortText($0))" } ?? ""

@@ -182,6 +182,9 @@ package struct Why {
         var lines = [
             "  because  \(decision.reason.word)   \(because(decision))   " + Self.ruleText(decision.rule)
         ]
+        if let doubt = doubt(about: decision) {
+            lines.append("  but      \(doubt.row.sentence)   \(Self.ruleText(doubt.rule))")
+        }
         if !decision.checks.isEmpty { lines.append(passed(decision)) }
         if decision.isExempt { lines.append("  debugger exempts the app from limits of time   SYS-5") }
         let set = changes(decision).map { "\($0.setting) \($0.value)" }
@@ -202,6 +205,21 @@ package struct Why {
         if decision.supersedes != .none { lines.append("  replaces \(LogTime.text(decision.supersedes))") }
         return lines
     }
+
+    /// Why what was found may not be so; nil where nothing speaks against it.
+    func doubt(about decision: DecisionRecord) -> Deed? {
+        guard decision.parent != .none, let app = decision.app else { return nil }
+        let found = log.deeds.first { entry in
+            entry.event == decision.parent && entry.app == app && Self.doubts[entry.deed] == decision.via
+                && (entry.subject.isEmpty || entry.subject == decision.subject)
+        }
+        return found?.deed
+    }
+
+    /// The deeds that say so, each with the word of the registration whose events it is about.
+    private static let doubts: [Deed: String] = [
+        .crossedByPoorFix: Registration.region.word, .movedByPoorFix: Registration.significantChange.word,
+    ]
 
     /// What came with the event of a decision, where its outcome does not tell that; nil for nothing.
     private func untold(_ decision: DecisionRecord) -> String? {

@@ -72,6 +72,9 @@ final class BenchmarkRadio: BluetoothCentralPort {
     func perform(_ command: BluetoothCommand, at now: Instant) { radio.perform(command, at: now) }
     func setPower(_ on: Bool, at now: Instant) { radio.setPower(on, at: now) }
     func knownPeripheral(_ name: NameID) -> KnownPeripheral? { radio.knownPeripheral(name) }
+    func knownPeripheral(_ name: NameID, of client: BluetoothClient) -> KnownPeripheral? {
+        radio.knownPeripheral(name, of: client)
+    }
     func writeRoom(of client: BluetoothClient, to peripheral: NameID) -> Int {
         radio.writeRoom(of: client, to: peripheral)
     }

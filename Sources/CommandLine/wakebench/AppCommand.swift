@@ -11,6 +11,11 @@ enum AppCommand {
             "FILE",
             "the Info.plist; default Info.plist beside the program, else in the working directory"
         ),
+        .value(
+            "--identifier",
+            "ID",
+            "the bundle identifier, in place of Info.plist's; default for an Xcode project's com.example. and the name"
+        ),
         .value("--out", "DIR", "where Name.app goes; default the working directory"),
         .json,
     ]
@@ -59,7 +64,8 @@ enum AppCommand {
             let bundle = try AppBundle.make(
                 program: program,
                 plist: arguments.value("--info") ?? usualPlist(of: program),
-                in: folder
+                in: folder,
+                identifier: arguments.value("--identifier")
             )
             for warning in bundle.warnings { Output.complain(warning) }
             let name = bundle.path.split(separator: "/").last.map(String.init) ?? ""

@@ -135,9 +135,17 @@ extension ImportCommand {
         }
         var summary = ImportSummary.File(path: file, format: format)
         let before = reading.recordCount
-        do { try reading.read(&source, format) } catch { summary.damage = error }
+        do { try reading.read(&source, format) } catch {
+            if error.isUnread { throw unread(error, in: file) }
+            summary.damage = error
+        }
         summary.records = reading.recordCount - before
         return summary
+    }
+
+    /// A capture that is whole, and of another kind than is read.
+    static func unread(_ error: CaptureDamage, in file: String) -> CommandFailure {
+        CommandFailure(.invalidFile, in: file, "\(error.found) is not read", hint: "expected \(CaptureFormat.expected)")
     }
 
     /// The device that was named, or the one with the most GATT traffic; nil when nothing can be made a device of.

@@ -72,6 +72,7 @@ extension ImportCommand {
         }
         if !log.skipped.isEmpty { lines.append("skipped:") }
         lines += log.skipped.map { "  \($0.count) \($0.why)" }
+        lines += log.notes.map { "note: \($0)" }
         if let device = written.first { lines.append("\(device): a track, with its places in \(written[1])") }
         return lines
     }
@@ -86,12 +87,14 @@ extension ImportCommand {
         var files: [File]
         var places: Int
         var skipped: [String: Int]
+        var notes: [String]
         var written: [String]
 
         init(file: String, log: PlaceLog, written: [String]) {
             files = [File(path: file, format: log.form.rawValue)]
             places = log.points.count
             skipped = Dictionary(uniqueKeysWithValues: log.skipped.map { ($0.why, $0.count) })
+            notes = log.notes
             self.written = written
         }
     }

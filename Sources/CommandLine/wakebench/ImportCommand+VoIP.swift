@@ -62,7 +62,10 @@ private struct ImportedCalls {
         }
         let before = reading.recordCount
         var damage: CaptureDamage?
-        do { try reading.read(&source, format) } catch { damage = error }
+        do { try reading.read(&source, format) } catch {
+            if error.isUnread { throw ImportCommand.unread(error, in: file) }
+            damage = error
+        }
         var summary = ImportSummary.File(path: file, format: format)
         (summary.records, summary.damage) = (reading.recordCount - before, damage)
         files.append(summary)
@@ -102,7 +105,9 @@ private struct ImportedCalls {
     }
 
     private func words(_ call: CapturedCall) -> String {
-        "\(call.isTCP ? "TCP" : "UDP") \(call.ends[0].text) and \(call.ends[1].text): \(call.messages.count) messages"
+        let alive = call.keepAliveCount > 0 ? ", \(Plural.text(call.keepAliveCount, "keep-alive"))" : ""
+        return
+            "\(call.isTCP ? "TCP" : "UDP") \(call.ends[0].text) and \(call.ends[1].text): \(call.messages.count) messages\(alive)"
     }
 
     var lines: [String] {
@@ -147,6 +152,7 @@ private struct ImportedCalls {
             var transport: String
             var ends: [String]
             var messages: Int
+            var keepAlives: Int
             /// Its end that is the server, where it was chosen.
             var server: String?
         }
@@ -171,6 +177,7 @@ private struct ImportedCalls {
                     transport: call.isTCP ? "tcp" : "udp",
                     ends: call.ends.map(\.text),
                     messages: call.messages.count,
+                    keepAlives: call.keepAliveCount,
                     server: server
                 )
             },

@@ -88,6 +88,7 @@ struct ImportSummary {
         case .controllerAdded: "controllers added"
         case .controllerRemoved: "controllers removed"
         case .note: "notes"
+        case .unread: "not read"
         case .unknown: "unknown"
         }
     }
@@ -127,11 +128,15 @@ struct ImportSummary {
     }
 
     private var skipped: [String] {
-        let shown = CaptureReading.Skip.allCases.compactMap { why in
+        let known = CaptureReading.Skip.allCases.compactMap { why in
             reading.skipped[why].map { "  \($0) \(why.rawValue)" }
         }
+        let unread = reading.unread.sorted { $0.key < $1.key }
+        let shown = known + unread.map { "  \($0.value) \(Self.unread($0.key))" }
         return shown.isEmpty ? [] : ["skipped:"] + shown
     }
+
+    private static func unread(_ linkType: UInt16) -> String { "packets of link type \(linkType), which is not read" }
 
     // MARK: For programs
 
@@ -176,7 +181,8 @@ struct ImportSummary {
                     isChosen: device === chosen
                 )
             },
-            skipped: Dictionary(uniqueKeysWithValues: reading.skipped.map { ($0.key.rawValue, $0.value) }),
+            skipped: Dictionary(uniqueKeysWithValues: reading.skipped.map { ($0.key.rawValue, $0.value) })
+                .merging(reading.unread.map { (Self.unread($0.key), $0.value) }) { $0 + $1 },
             written: written,
             notes: lift?.notes ?? []
         )

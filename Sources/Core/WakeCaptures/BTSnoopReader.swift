@@ -2,20 +2,22 @@
 struct BTSnoopReader: RecordReader {
     static let magic = Array("btsnoop\0".utf8)
     /// Microseconds from the year 0 to 1970, as btsnoop counts time.
-    private static let epoch: UInt64 = 0x00dc_ddb3_0f2f_8000
+    private static let epoch: Int64 = 0x00dc_ddb3_0f2f_8000
 
     private let encapsulation: Encapsulation
+    private var clock = CaptureClock()
 
     /// What precedes each packet.
     private struct Header {
         var original: UInt32
         var length: UInt32
         var flags: UInt32
-        var stamp: UInt64
+        /// In microseconds, from the year 0 or from the start of the machine that wrote it.
+        var stamp: Int64
 
         init(_ bytes: Span<UInt8>) {
             (original, length, flags) = (bytes.big32(0), bytes.big32(4), bytes.big32(8))
-            stamp = bytes.big64(16)
+            stamp = Int64(bitPattern: bytes.big64(16))
         }
     }
 
@@ -24,13 +26,15 @@ struct BTSnoopReader: RecordReader {
         guard source.has(16) else { throw CaptureDamage(offset: source.offset, found: "a header cut short") }
         let start = source.take(16).lowerBound
         let version = source.window.span.big32(start + 8)
-        guard version == 1 else { throw CaptureDamage(offset: 8, found: "version \(version) of btsnoop") }
+        guard version == 1 else {
+            throw CaptureDamage(offset: 8, found: "version \(version) of btsnoop", isUnread: true)
+        }
         let datalink = source.window.span.big32(start + 12)
         switch datalink {
         case 1001: encapsulation = .bare
         case 1002: encapsulation = .h4
         case 2001: encapsulation = .monitor
-        default: throw CaptureDamage(offset: 12, found: "datalink \(datalink)")
+        default: throw CaptureDamage(offset: 12, found: "datalink \(datalink)", isUnread: true)
         }
     }
 
@@ -44,13 +48,14 @@ struct BTSnoopReader: RecordReader {
             throw CaptureDamage(offset: offset, found: "a record of \(length) bytes")
         }
         guard source.has(length) else { throw CaptureDamage(offset: offset, found: "a record cut short") }
-        // Some writers count from the start of the machine.
-        let microseconds = Int64(bitPattern: header.stamp >= Self.epoch / 2 ? header.stamp &- Self.epoch : header.stamp)
+        // Some writers count from the start of the machine, or have a clock that is far off.
+        let (seconds, microseconds) = (header.stamp >= Self.epoch / 2 ? header.stamp - Self.epoch : header.stamp)
+            .quotientAndRemainder(dividingBy: 1_000_000)
         let payload = source.take(length)
         return encapsulation.record(
             CaptureRecord(
                 offset: offset,
-                time: CaptureTime.nanoseconds(microseconds: microseconds),
+                time: clock.nanoseconds(seconds: seconds, fraction: microseconds * 1000),
                 kind: .unknown,
                 direction: header.flags & 1 == 0 ? .sent : .received,
                 missing: max(0, Int(header.original) - length),
@@ -65,7 +70,7 @@ struct BTSnoopReader: RecordReader {
 extension CaptureBytes {
     /// What it means that no record begins here: the end, or damage.
     mutating func end(at offset: Int) throws(CaptureDamage) -> CaptureRecord? {
-        if let failure { throw CaptureDamage(offset: offset, found: "what the system cannot read (\(failure))") }
+        if let failure { throw CaptureDamage(offset: offset, found: failure) }
         if peek(1) > 0 { throw CaptureDamage(offset: offset, found: "a record cut short") }
         return nil
     }

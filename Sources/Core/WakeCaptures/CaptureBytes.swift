@@ -2,6 +2,8 @@ import Glibc
 import WakeDevices
 
 /// The bytes of a capture, read in order through a window of fixed size: a file of any length takes the same memory.
+///
+/// What gzip packed is unpacked as it is read, and its bytes are counted as they are unpacked.
 package struct CaptureBytes: ~Copyable {
     /// The longest run of bytes that can be asked for at once.
     static let windowSize = 1 << 20
@@ -18,14 +20,22 @@ package struct CaptureBytes: ~Copyable {
     /// Negative when all bytes are in the window.
     private let descriptor: Int32
     private var isAtEnd: Bool
-    /// Why the system gave no more; nil as long as it did.
+    /// What stands where no more can be read; nil as long as that can.
     private(set) var failure: String?
+    /// What unpacks it; nil for a file that is not packed, and before that is known.
+    private var unpacking: Unpacking?
+    /// How much may be unpacked of a packed file; nil to read it as it is, and once it is known to be none.
+    private var unpackLimit: Int?
 
     /// Opens a capture.
     ///
     /// - Throws: ``FileError`` with line 0 when there is no such file, or when it is no ordinary file.
-    package init(file: String) throws(FileError) {
+    package init(file: String) throws(FileError) { try self.init(file: file, unpackLimit: Unpacking.limit) }
+
+    /// - Parameter unpackLimit: the most bytes that are unpacked of a packed file; nil to read it as it is.
+    init(file: String, unpackLimit: Int?) throws(FileError) {
         self.file = file
+        self.unpackLimit = unpackLimit
         descriptor = try InputFile.open(file)
         window = [UInt8](repeating: 0, count: Self.windowSize)
         end = 0
@@ -89,13 +99,56 @@ package struct CaptureBytes: ~Copyable {
     }
 
     private mutating func readMore() {
+        if let unpacking {
+            do throws(Unpacking.Failure) { try unpackMore(unpacking) } catch { fail(error.rawValue) }
+            return
+        }
         let (start, descriptor) = (end, descriptor)
         let count = unsafe window.withUnsafeMutableBytes { room in
             unsafe Glibc.read(descriptor, room.baseAddress! + start, room.count - start)
         }
         if count < 0, errno == EINTR { return }
-        if count < 0 { failure = unsafe String(cString: strerror(errno)) }
-        if count <= 0 { isAtEnd = true } else { end += count }
+        if count < 0 { return fail(refusal) }
+        if count == 0 { isAtEnd = true } else { end += count }
+        guard let limit = unpackLimit else { return }
+        unpackLimit = nil
+        if window.span.extracting(0..<end).starts(Unpacking.magic) { unpack(limit) }
+    }
+
+    private mutating func fail(_ found: String) {
+        failure = found
+        isAtEnd = true
+    }
+
+    /// What stands where the system gives no more.
+    private var refusal: String { unsafe "what the system cannot read (\(String(cString: strerror(errno))))" }
+
+    /// Unpacks from now on; what was read is the beginning of what is packed.
+    private mutating func unpack(_ limit: Int) {
+        do throws(Unpacking.Failure) {
+            let unpacking = try Unpacking(limit: limit)
+            unpacking.give(window[..<end])
+            self.unpacking = unpacking
+        } catch {
+            fail(error.rawValue)
+        }
+        end = 0
+    }
+
+    private mutating func unpackMore(_ unpacking: Unpacking) throws(Unpacking.Failure) {
+        if unpacking.wantsMore {
+            var piece = [UInt8](repeating: 0, count: 64 << 10)
+            let count = unsafe Glibc.read(descriptor, &piece, piece.count)
+            if count < 0, errno == EINTR { return }
+            if count < 0 { return fail(refusal) }
+            if count == 0 {
+                isAtEnd = true
+                if !unpacking.isWhole { throw .cut }
+                return
+            }
+            unpacking.give(piece[..<count])
+        }
+        end += try unpacking.unpack(into: &window, from: end)
     }
 }
 
@@ -134,11 +187,11 @@ extension Span<UInt8> {
 }
 
 extension CaptureBytes {
-    /// The first bytes of a file, at most 4 096.
+    /// The first bytes of a file as it is, at most 4 096.
     ///
     /// - Throws: ``FileError`` with line 0 when there is no such file, or when it is no ordinary file.
     package static func beginning(of file: String) throws(FileError) -> [UInt8] {
-        var source = try CaptureBytes(file: file)
+        var source = try CaptureBytes(file: file, unpackLimit: nil)
         let count = source.peek(4096)
         return Array(source.window[source.position..<source.position + count])
     }

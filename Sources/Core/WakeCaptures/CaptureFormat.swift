@@ -17,6 +17,11 @@ package enum CaptureFormat: String, CaseIterable, Sendable {
     /// The names of all, each once.
     package static var names: [String] { ["btsnoop", "PacketLogger", "pcap", "pcapng"] }
 
+    /// What captures must be of to be read, for people.
+    package static var expected: String {
+        "\(Encapsulation.linkTypes); of btsnoop version 1 and datalink 1001, 1002 or 2001"
+    }
+
     /// The format that a file has; nil when it is none of them.
     package static func detect(_ source: inout CaptureBytes) -> CaptureFormat? {
         let count = source.peek(64)
@@ -83,7 +88,7 @@ private final class KindProbe: RecordTaker {
 
     func take(_ record: CaptureRecord, _ bytes: Span<UInt8>) -> Bool {
         rest -= 1
-        if record.kind != .unknown && record.kind != .note { kind = record.kind }
+        if ![.unknown, .unread, .note].contains(record.kind) { kind = record.kind }
         return kind == nil && rest > 0
     }
 }

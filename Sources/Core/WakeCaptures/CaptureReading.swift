@@ -14,6 +14,7 @@ package final class CaptureReading: RecordTaker {
         case otherChannel = "packets of other L2CAP channels than ATT"
         case badAttribute = "ATT packets that are malformed"
         case strayAnswer = "ATT answers without a request before them"
+        case again = "packets of the air that came again"
         case encrypted = "packets that are encrypted on the air"
         case badChecksum = "packets that arrived damaged at the sniffer"
         case tooManyDevices = "advertisements of devices beyond the first 20000"
@@ -31,6 +32,8 @@ package final class CaptureReading: RecordTaker {
     var scans: [UInt16: CapturedScan] = [:]
     var scanCount = 0
     package internal(set) var skipped: [Skip: Int] = [:]
+    /// How many packets there were of each link type that is not read, in captures that have others as well.
+    package private(set) var unread: [UInt16: Int] = [:]
     /// By address.
     private(set) var peers: [UInt64: CapturedDevice] = [:]
     /// Devices whose address the captures do not show, by controller and handle or access address.
@@ -116,6 +119,7 @@ package final class CaptureReading: RecordTaker {
         case .controllerRemoved: controllerLeft(record.controller, at: record.time)
         case .synchronous, .isochronous, .network, .note: break
         case .unknown: skip(.unknownKind)
+        case .unread: unread[record.linkType, default: 0] += 1
         }
     }
 
@@ -167,21 +171,20 @@ package final class CaptureReading: RecordTaker {
             let controller = controller(link.controller)
             let device = controller.served ?? make(.controller(link.controller), address: controller.address)
             controller.serves(device)
-            link.local = device
+            let isElsewhere = links.values.contains { $0.local === device }
+            link.serves(device, isLocal: true, isElsewhere: isElsewhere)
             return device
         }
         if let device = link.peer { return device }
         let device = nameless[link.key] ?? make(.link(link.key), address: nil)
         nameless[link.key] = device
-        link.peer = device
+        link.serves(device, isLocal: false)
         return device
     }
 
     private func controllerLeft(_ number: UInt16, at time: Int64) {
         for (key, link) in links where UInt16(truncatingIfNeeded: key >> 16) == number {
-            link.endPairing()
-            link.peer?.closed(at: time, reason: nil, isEndedHere: true)
-            link.local?.closed(at: time, reason: nil, isEndedHere: true)
+            link.close(at: time, reason: nil, by: .captured)
             links[key] = nil
         }
         latestLink = nil
@@ -226,51 +229,5 @@ final class LocalController {
         served.address = address
         served.advertising = advertising
         served.conduct.advertises(as: conduct)
-    }
-}
-
-/// A link between the captured side and a peer.
-final class CapturedLink {
-    let controller: UInt16
-    let key: UInt32
-    var peer: CapturedDevice?
-    /// The captured side, once it is somebody's server.
-    var local: CapturedDevice?
-    /// What was asked of the server at either end and is not answered yet: of the captured side, and of the peer.
-    var questions = (local: ATTQuestion(), peer: ATTQuestion())
-    /// Packets of L2CAP that are not whole yet, sent and received.
-    var parts = (sent: L2CAPPacket(), received: L2CAPPacket())
-    /// Whether the captured side asked to end it.
-    var isEndedHere = false
-    var isEncrypted = false
-    /// Whether a request was refused until the link is paired or encrypted.
-    var wasRefused = false
-    /// A peripheral's wish for security that was not answered yet.
-    var wish: (place: CapturePlace, device: CapturedDevice)?
-
-    init(controller: UInt16, key: UInt32, peer: CapturedDevice?) {
-        (self.controller, self.key, self.peer) = (controller, key, peer)
-    }
-
-    /// A wish for security came to a pairing, or to nothing.
-    func endPairing() {
-        if let wish { wish.device.conduct.askedToPair(at: wish.place) }
-        wish = nil
-    }
-}
-
-/// A packet of L2CAP that is put together.
-struct L2CAPPacket {
-    var bytes: [UInt8] = []
-    /// Its bytes with the header; 0 when none is under way.
-    var length = 0
-
-    mutating func add(_ part: Span<UInt8>) {
-        for index in 0..<part.count { bytes.append(part[index]) }
-    }
-
-    mutating func clear() {
-        bytes.removeAll(keepingCapacity: true)
-        length = 0
     }
 }

@@ -16,6 +16,8 @@ package struct CaptureRecord {
         case controllerRemoved
         /// What the capturing program and bluetoothd say of themselves.
         case note
+        /// A packet of a link type that is not read.
+        case unread
         case unknown
     }
 
@@ -42,18 +44,20 @@ package struct CaptureRecord {
     package var isDamaged = false
     /// Whether a sniffer says that it is encrypted, and was not decrypted; nil when it does not say.
     package var isEncrypted: Bool?
-    /// The number of the link type, of `network` alone.
+    /// The number of the link type, of `network` and `unread` alone.
     package var linkType: UInt16 = 0
     /// Where the bytes stand in the window.
     package var payload: Range<Int>
 }
 
-/// Where a capture cannot be read any further, and why.
+/// Where a capture cannot be read any further, and why. Of a compressed one the bytes are counted as they are unpacked.
 package struct CaptureDamage: Error, Hashable, Sendable {
     /// Counted in bytes from the start of the file.
     package var offset: Int
     /// What stands there, such as `a record of 4294967295 bytes`.
     package var found: String
+    /// Whether the file is not damaged, but of a kind that is not read, such as `link type 192`.
+    package var isUnread = false
 }
 
 /// Reads the records of one file format, one after the other.
@@ -71,13 +75,28 @@ enum CaptureTime {
 
     static func bounded(_ time: Int64) -> Int64 { max(-bound, min(time, bound)) }
 
-    static func nanoseconds(microseconds: Int64) -> Int64 {
-        let (time, overflow) = microseconds.multipliedReportingOverflow(by: 1000)
-        return overflow ? (microseconds < 0 ? -bound : bound) : bounded(time)
-    }
-
     static func nanoseconds(seconds: Int64, fraction: Int64) -> Int64 {
         let (time, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         return overflow ? (seconds < 0 ? -bound : bound) : bounded(bounded(time) + bounded(fraction))
+    }
+}
+
+/// The clock of a capture, which may be set to any year.
+///
+/// Times beyond what nanoseconds since 1970 hold are counted from the first of them, so that the pauses between them stay.
+struct CaptureClock {
+    /// Seconds in either direction.
+    private static let range: ClosedRange<Int64> = -4_500_000_000...4_500_000_000
+
+    /// The first that is beyond.
+    private var first: Int64?
+
+    /// A moment in nanoseconds since 1970.
+    mutating func nanoseconds(seconds: Int64, fraction: Int64) -> Int64 {
+        if Self.range.contains(seconds) { return CaptureTime.nanoseconds(seconds: seconds, fraction: fraction) }
+        let start = first ?? seconds
+        first = start
+        let (rest, overflow) = seconds.subtractingReportingOverflow(start)
+        return CaptureTime.nanoseconds(seconds: overflow ? (seconds < 0 ? .min : .max) : rest, fraction: fraction)
     }
 }

@@ -18,7 +18,11 @@ enum Encapsulation {
     case linkLayerWithReception
     /// A link type of networks, by its number.
     case network(UInt16)
-    case unknown
+    /// Another link type, by its number.
+    case unread(UInt16)
+
+    /// What is read of pcap and pcapng, for people.
+    static let linkTypes = "link type 187, 201, 251, 254, 256 or 272, or of a network 0, 1, 101, 108, 113 or 276"
 
     /// The encapsulation of a link type of pcap's.
     init(linkType: UInt32) {
@@ -30,7 +34,7 @@ enum Encapsulation {
         case 256: self = .linkLayerWithReception
         case 272: self = .nordic
         case 0, 1, 101, 108, 113, 276: self = .network(UInt16(linkType))
-        default: self = .unknown
+        default: self = .unread(UInt16(truncatingIfNeeded: linkType))
         }
     }
 
@@ -62,7 +66,9 @@ enum Encapsulation {
         case .network(let number):
             record.kind = .network
             record.linkType = number
-        case .unknown: break
+        case .unread(let number):
+            record.kind = .unread
+            record.linkType = number
         }
         return record
     }

@@ -16,6 +16,7 @@ struct PCAPNGReader: RecordReader {
     private var isBig = false
     private var interfaces: [Interface] = []
     private var latest: Int64 = 0
+    private var clock = CaptureClock()
 
     mutating func next(_ source: inout CaptureBytes) throws(CaptureDamage) -> CaptureRecord? {
         while true {
@@ -150,12 +151,12 @@ struct PCAPNGReader: RecordReader {
         return record
     }
 
-    private func time(_ units: UInt64, _ interface: Interface) -> Int64 {
+    private mutating func time(_ units: UInt64, _ interface: Interface) -> Int64 {
         let (seconds, rest) = units.quotientAndRemainder(dividingBy: interface.unitsPerSecond)
         let product = rest.multipliedFullWidth(by: 1_000_000_000)
         let fraction = interface.unitsPerSecond.dividingFullWidth(product).quotient
         let (ahead, overflow) = Int64(clamping: seconds).addingReportingOverflow(interface.secondsAhead)
-        return CaptureTime.nanoseconds(seconds: overflow ? .max : ahead, fraction: Int64(fraction))
+        return clock.nanoseconds(seconds: overflow ? .max : ahead, fraction: Int64(fraction))
     }
 
     /// The flags of a packet: whether it came in or went out.

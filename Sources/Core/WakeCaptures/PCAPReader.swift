@@ -56,11 +56,11 @@ struct PCAPReader: RecordReader {
 extension Encapsulation {
     /// The encapsulation of a link type.
     ///
-    /// - Throws: ``CaptureDamage`` for one that nothing is read of.
+    /// - Throws: ``CaptureDamage`` for one that is not read.
     static func known(_ linkType: UInt32, at offset: Int) throws(CaptureDamage) -> Encapsulation {
         let found = Encapsulation(linkType: linkType)
-        if case .unknown = found {
-            throw CaptureDamage(offset: offset, found: "link type \(linkType), of which nothing is read")
+        if case .unread = found {
+            throw CaptureDamage(offset: offset, found: "link type \(linkType)", isUnread: true)
         }
         return found
     }

@@ -117,23 +117,31 @@ package struct AreaAnswers: Hashable, Sendable {
     package var keepsWhenInUse = false
     /// Whether Background App Refresh is off for it (PWR-3).
     package var refusesRefresh = false
+    /// Whether the user keeps the precise position from it (LOC-11).
+    package var refusesPrecise = false
+    /// Whether it may show no notifications (NOTE-7).
+    package var refusesNotifications = false
 
     init(_ node: YAMLNode?) throws(FileError) {
         guard let node else { return }
-        let keys = ["bluetooth", "microphone", "background-location", "background-refresh"]
+        let keys = [
+            "bluetooth", "microphone", "background-location", "background-refresh", "precise-location", "notifications",
+        ]
         let fields = try Fields(node, of: "authorizations", keys: keys)
         bluetoothAuthorization = try fields["bluetooth"]?.word("authorization") ?? bluetoothAuthorization
         microphone = try fields["microphone"]?.word("permission") ?? microphone
         keepsWhenInUse = try fields.value("background-location", UserAction.init(backgroundLocation:)) == .keepWhenInUse
         refusesRefresh = try fields.value("background-refresh", UserAction.init(backgroundRefresh:)) == .refuseRefresh
+        refusesPrecise = try fields.value("precise-location", UserAction.init(preciseLocation:)) == .refusePrecise
+        let notifications = try fields.value("notifications", UserAction.init(notifications:))
+        refusesNotifications = notifications == .refuseNotifications
     }
 }
 
 /// What of the phone is switched on when the run begins.
 package struct AreaSwitches: Hashable, Sendable {
     package var bluetooth = true
-    /// Seconds that the phone's time zone is ahead of Greenwich.
-    package var timeZone: Int32 = 0
+    package var timeZone = ZoneSetting.offset(0)
 
     static let keys = ["bluetooth", "time-zone"]
 
@@ -141,7 +149,7 @@ package struct AreaSwitches: Hashable, Sendable {
 
     init(_ fields: Fields) throws(FileError) {
         bluetooth = try fields["bluetooth"]?.bool() ?? bluetooth
-        timeZone = try fields.value("time-zone", ClockSetting.timeZone) ?? timeZone
+        timeZone = try fields.value("time-zone", ZoneSetting.init) ?? timeZone
     }
 }
 
@@ -166,6 +174,8 @@ package enum Verb: Hashable, Sendable {
     case disconnect(devices: [Int])
     case range(devices: [Int], inRange: Bool)
     case arm(devices: [Int], fault: String)
+    /// The phone forgets what it has found of the peripherals' attributes (BTC-14).
+    case forgetAttributes(devices: [Int])
     /// The phone crosses the boundary of every region of that name, wherever it is.
     case cross(region: String, inwards: Bool)
     /// The phone is at a place and stays there; the accuracy is in metres.
@@ -220,7 +230,8 @@ extension ScenarioReading {
     static var answers: KeyValuePairs<String, (YAMLNode, [Int]) throws(FileError) -> Verb> {
         [
             "location": Self.location, "background-location": Self.backgroundLocation, "microphone": Self.microphone,
-            "background-refresh": Self.backgroundRefresh,
+            "background-refresh": Self.backgroundRefresh, "precise-location": Self.preciseLocation,
+            "notifications": Self.notifications,
         ]
     }
 

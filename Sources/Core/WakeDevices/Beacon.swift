@@ -94,7 +94,28 @@ package struct DistanceTimetable: Hashable, Sendable {
 
     /// The distance at a time since the start, in metres; nil when it is out of reach, as it is before the first leg.
     package func metres(at time: Instant.Span) -> Double? {
-        guard let total = ends.last else { return nil }
+        let (place, before, left) = leg(at: time)
+        guard place < legs.count, left < legs[place].over else { return before }
+        guard let before, let metres = legs[place].metres else { return legs[place].metres }
+        return metres + (before - metres) * Double(left.nanoseconds) / Double(legs[place].over.nanoseconds)
+    }
+
+    /// The least distance from a time on, up to when the pause or the way of that time is over.
+    ///
+    /// - Returns: the distance in metres, nil for out of reach, and the end, since the start; nil where nothing comes after it.
+    package func nearest(from time: Instant.Span) -> (metres: Double?, until: Instant.Span?) {
+        let (place, before, left) = leg(at: time)
+        guard place < legs.count else { return (before, nil) }
+        let over = legs[place].over
+        if left > over { return (before, time + (left - over)) }
+        guard let before, let metres = legs[place].metres else { return (legs[place].metres, time + left) }
+        return (min(before, metres), time + left)
+    }
+
+    /// The leg that a time since the start is in, the distance before it, and how long it lasts yet; the number of legs after the
+    /// last.
+    private func leg(at time: Instant.Span) -> (place: Int, before: Double?, left: Instant.Span) {
+        guard let total = ends.last else { return (0, nil, .zero) }
         var (time, before) = (time, Double?.none)
         if repeats, total > .zero, time >= total {
             time = Instant.Span(nanoseconds: time.nanoseconds % total.nanoseconds)
@@ -102,10 +123,6 @@ package struct DistanceTimetable: Hashable, Sendable {
         }
         let place = ends.sortedCount { $0 <= time }
         if place > 0 { before = legs[place - 1].metres }
-        guard place < legs.count else { return before }
-        let left = ends[place].nanoseconds - time.nanoseconds
-        guard left < legs[place].over.nanoseconds else { return before }
-        guard let before, let metres = legs[place].metres else { return legs[place].metres }
-        return metres + (before - metres) * Double(left) / Double(legs[place].over.nanoseconds)
+        return (place, before, place < legs.count ? ends[place] - time : .zero)
     }
 }

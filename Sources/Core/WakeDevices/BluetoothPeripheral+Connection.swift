@@ -63,7 +63,42 @@ extension BluetoothPeripheral.Connection {
 /// Reading. What no edition of Apple's Accessory Design Guidelines lets a phone grant is refused; the rules of each edition
 /// beside, such as intervals that are multiples of 15 ms, are not.
 extension BluetoothPeripheral.Connection {
-    init(_ node: YAMLNode?) throws(FileError) {
+    /// What a connection may be.
+    struct Bounds {
+        let interval: ClosedRange<Instant.Span>
+        let intervalStep: Instant.Span
+        let latency: ClosedRange<Int>
+        let timeout: ClosedRange<Instant.Span>
+        /// The end of an error about an interval and about a timeout.
+        let remedies: (interval: String, timeout: String)
+        /// Whether interval, latency and timeout must fit together, too.
+        let mustFit: Bool
+
+        /// What a phone grants: the specification's unit is 1.25 ms, and a file says whole milliseconds.
+        static let ofPhone = Bounds(
+            interval: Instant.Span.milliseconds(15)...Instant.Span.seconds(2),
+            intervalStep: .milliseconds(5),
+            latency: 0...30,
+            timeout: Instant.Span.seconds(2)...Instant.Span.seconds(18),
+            remedies: (
+                "a multiple of 5ms from 15ms to 2s; an iPhone grants no other interval",
+                "a multiple of 10ms from 2s to 18s; an iPhone grants no other timeout"
+            ),
+            mustFit: true
+        )
+        /// What a device can ask for (Bluetooth Core Specification, volume 4, part E, 7.8.12).
+        static let ofDevice = Bounds(
+            interval: Instant.Span(nanoseconds: 7_500_000)...Instant.Span.seconds(4),
+            intervalStep: Instant.Span(nanoseconds: 1_250_000),
+            latency: 0...499,
+            timeout: Instant.Span.milliseconds(100)...Instant.Span.seconds(32),
+            remedies: ("a multiple of 1.25ms from 7.5ms to 4s", "a multiple of 10ms from 100ms to 32s"),
+            mustFit: false
+        )
+    }
+
+    /// - Parameter bounds: what is refused otherwise; a device that is only judged may ask for what no phone grants.
+    init(_ node: YAMLNode?, within bounds: Bounds = .ofPhone) throws(FileError) {
         self.init()
         guard let node else { return }
         supervisionTimeout = .seconds(6)
@@ -72,32 +107,24 @@ extension BluetoothPeripheral.Connection {
             of: "a connection",
             keys: ["interval", "latency", "supervision-timeout", "phy", "data-length"]
         )
-        if let node = fields["interval"] { interval = try Self.interval(node) }
-        if let node = fields["latency"] { latency = try node.integer(in: 0...30) }
-        if let node = fields["supervision-timeout"] { supervisionTimeout = try Self.timeout(node) }
+        if let node = fields["interval"] {
+            interval = try node.duration(
+                in: bounds.interval,
+                step: bounds.intervalStep,
+                expecting: bounds.remedies.interval
+            )
+        }
+        if let node = fields["latency"] { latency = try node.integer(in: bounds.latency) }
+        if let node = fields["supervision-timeout"] {
+            let step = Instant.Span.milliseconds(10)
+            supervisionTimeout = try node.duration(in: bounds.timeout, step: step, expecting: bounds.remedies.timeout)
+        }
         if let node = fields["phy"] {
             let words = BluetoothPeripheral.PHY.allCases.map(\.rawValue)
             phy = try node.word("PHY", among: words) { BluetoothPeripheral.PHY(rawValue: $0) }
         }
         if let node = fields["data-length"] { dataLength = try node.integer(in: 27...251) }
-        try check(fields)
-    }
-
-    /// The specification's unit is 1.25 ms, and a file says whole milliseconds.
-    private static func interval(_ node: YAMLNode) throws(FileError) -> Instant.Span {
-        let interval = try node.duration()
-        guard interval >= .milliseconds(15), interval <= .seconds(2), interval.nanoseconds % 5_000_000 == 0 else {
-            throw node.error(expected: "a multiple of 5ms from 15ms to 2s; an iPhone grants no other interval")
-        }
-        return interval
-    }
-
-    private static func timeout(_ node: YAMLNode) throws(FileError) -> Instant.Span {
-        let timeout = try node.duration()
-        guard timeout >= .seconds(2), timeout <= .seconds(18), timeout.nanoseconds % 10_000_000 == 0 else {
-            throw node.error(expected: "a multiple of 10ms from 2s to 18s; an iPhone grants no other timeout")
-        }
-        return timeout
+        if bounds.mustFit { try check(fields) }
     }
 
     private func check(_ fields: Fields) throws(FileError) {
@@ -115,5 +142,18 @@ extension BluetoothPeripheral.Connection {
                 expected: "more than three times interval x (latency + 1), \(DurationText.text(least)) here"
             )
         }
+    }
+}
+
+extension YAMLNode {
+    /// A duration within bounds, and a multiple of a step.
+    fileprivate func duration(
+        in range: ClosedRange<Instant.Span>,
+        step: Instant.Span,
+        expecting expected: String
+    ) throws(FileError) -> Instant.Span {
+        let span = try duration()
+        guard range.contains(span), span.nanoseconds % step.nanoseconds == 0 else { throw error(expected: expected) }
+        return span
     }
 }

@@ -33,6 +33,12 @@ extension BluetoothPeripheral: Device {
         }
     }
 
+    /// Reads a file to judge it: its connection may be one that no phone grants.
+    init(judged root: YAMLNode) throws(FileError) {
+        try self.init(root.setting("connection", to: nil))
+        connection = try Connection(root["connection"], within: .ofDevice)
+    }
+
     /// A fault removes what is there, or what another one brings.
     private func checkRemovals(_ fields: Fields) throws(FileError) {
         let known = (services + servicesToCome).map(\.uuid)

@@ -1,9 +1,9 @@
 import WakeModel
 
 extension BluetoothPeripheral {
-    /// The device file that says this: reading it gives the same again, but for ``file``, ``answers`` and the numbers of lines.
+    /// The device file that says this: reading it gives the same again, but for ``file`` and the numbers of lines.
     ///
-    /// Times are written to the microsecond.
+    /// Times are written to the microsecond. Of ``answers`` those are written that imports make.
     /// - Parameter comments: lines for people, at the beginning.
     package func text(comments: [String] = []) -> String {
         var file = YAMLText()
@@ -16,7 +16,12 @@ extension BluetoothPeripheral {
         if mtu != Self.usualMTU { file.line(0, "mtu: \(mtu)") }
         if !services.isEmpty {
             file.line(0, "gatt:")
-            for service in services { file.add(service, 1) }
+            let uuids = services.flatMap { $0.characteristics.map(\.uuid) }
+            var first = 0
+            for service in services {
+                file.add(service, 1) { answers.lines(of: first + $0, uuids) }
+                first += service.characteristics.count
+            }
         }
         if !channels.isEmpty {
             file.line(0, "l2cap:")
@@ -97,17 +102,25 @@ extension YAMLText {
         line(3, "remove: \(Self.list(change.removed))")
         if change.added.isEmpty { return }
         line(3, "add:")
-        for service in change.added { add(service, 4) }
+        for service in change.added { add(service, 4) { _ in [] } }
     }
 
     private static func list(_ uuids: [String]) -> String { "[\(uuids.map(quoted).joined(separator: ", "))]" }
 
-    fileprivate mutating func add(_ service: BluetoothPeripheral.Service, _ level: Int) {
+    /// A service, with the lines of what a characteristic answers, by its place in the service.
+    fileprivate mutating func add(
+        _ service: BluetoothPeripheral.Service,
+        _ level: Int,
+        _ answers: (Int) -> [(level: Int, text: String)]
+    ) {
         line(level, "- service: \(Self.quoted(service.uuid))")
         if !service.primary { line(level + 1, "primary: false") }
         if service.characteristics.isEmpty { return }
         line(level + 1, "characteristics:")
-        for characteristic in service.characteristics { add(characteristic, level + 2) }
+        for (place, characteristic) in service.characteristics.enumerated() {
+            add(characteristic, level + 2)
+            for line in answers(place) { self.line(level + 3 + line.level, line.text) }
+        }
     }
 
     private mutating func add(_ characteristic: BluetoothPeripheral.Characteristic, _ level: Int) {

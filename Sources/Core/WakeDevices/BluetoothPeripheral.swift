@@ -124,7 +124,7 @@ package struct BluetoothPeripheral: Hashable, Sendable {
         case refuseChannels
         /// Notified values are cut to so many bytes, as by a wrongly negotiated MTU.
         case cutValues(Int)
-        /// Services come and go, and the peripheral says so.
+        /// Services come and go; the phone is told of it by Service Changed, where the peripheral has that.
         case changeServices(ServicesChange)
         /// It has another name from now on.
         case changeName(String)

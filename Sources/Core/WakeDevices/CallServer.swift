@@ -43,6 +43,14 @@ package struct CallServer: Hashable, Sendable {
         case close
         /// Ends the connection with a reset.
         case reset
+
+        /// Whether the phone notices it.
+        package var reachesPhone: Bool {
+            switch self {
+            case .send, .pour, .garbage, .halfClose, .close, .reset: true
+            case .await, .pause, .stall: false
+            }
+        }
     }
 
     /// An answer to a message.

@@ -23,6 +23,9 @@ package struct ExternalAccessory: Hashable, Sendable {
         case usb(USB)
         /// Six bytes, most significant first.
         case bluetooth(address: [UInt8])
+
+        /// Whether it comes over the phone's radio, and not by wire.
+        package var needsRadio: Bool { if case .bluetooth = self { true } else { false } }
     }
 
     /// A USB device, by its descriptors.

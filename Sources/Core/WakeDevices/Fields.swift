@@ -183,8 +183,11 @@ extension YAMLNode {
 
     func hex(limit: Int = 512) throws(FileError) -> [UInt8] {
         let expected = "pairs of hexadecimal digits such as \"0048\", at most \(limit)"
-        guard let bytes = hexBytes(try text(expecting: expected)), bytes.count <= limit else {
-            throw error(expected: expected)
+        let text = try text(expecting: expected)
+        guard let bytes = hexBytes(text), bytes.count <= limit else {
+            // Such as a block of text makes, whose lines nobody sees in an error of one line.
+            let found = text.utf8.contains(UInt8(ascii: "\n")) ? "a text with line ends" : nil
+            throw error(found: found, expected: expected)
         }
         return bytes
     }

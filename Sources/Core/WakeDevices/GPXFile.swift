@@ -16,6 +16,8 @@ package struct GPXFile: Hashable, Sendable {
 
     /// The most places of a file.
     package static let pointLimit = 200_000
+    /// The most bytes of a time or a height, about.
+    static let textLimit = 4_096
 
     package var points: [Point]
 
@@ -49,6 +51,17 @@ package struct GPXFile: Hashable, Sendable {
             throw FileError(file: file, line: 1, found: "no place", expected: "a track, a route or a waypoint")
         }
         return GPXFile(points: try checked(points, file: file))
+    }
+
+    /// The name of an element without a prefix such as `gpx:`.
+    static func local(_ name: String) -> Substring { name.split(separator: ":").last ?? "" }
+
+    /// A number, of any length and with white space around it; nil when it is none.
+    static func number(_ text: String?) -> Double? {
+        guard let text, let value = Double(text.trimmingCharacters(in: .whitespacesAndNewlines)), value.isFinite else {
+            return nil
+        }
+        return value
     }
 
     /// Either every point has a time or none, and time goes on.
@@ -106,9 +119,6 @@ private final class GPXReading: NSObject, XMLParserDelegate {
         parser.abortParsing()
     }
 
-    /// The name without a prefix such as `gpx:`.
-    private func local(_ name: String) -> Substring { name.split(separator: ":").last ?? "" }
-
     func parser(
         _ parser: XMLParser,
         didStartElement element: String,
@@ -119,7 +129,7 @@ private final class GPXReading: NSObject, XMLParserDelegate {
         guard error == nil else { return }
         elements.append(element)
         lastLine = parser.lineNumber
-        let name = local(element)
+        let name = GPXFile.local(element)
         if depth == 1, name != "gpx" {
             return stop(parser, found: "the element <\(excerpt(element))>", expected: "<gpx>")
         }
@@ -128,7 +138,7 @@ private final class GPXReading: NSObject, XMLParserDelegate {
         }
         text = ""
         guard point == nil, name == "trkpt" || name == "rtept" || name == "wpt" else { return }
-        guard let latitude = number(attributes["lat"]), let longitude = number(attributes["lon"]),
+        guard let latitude = GPXFile.number(attributes["lat"]), let longitude = GPXFile.number(attributes["lon"]),
             let place = Coordinate(checking: latitude, longitude)
         else {
             return stop(
@@ -146,7 +156,11 @@ private final class GPXReading: NSObject, XMLParserDelegate {
 
     func parser(_ parser: XMLParser, foundCharacters string: String) {
         // Only the children of a point are read, and they are short.
-        if point != nil, depth == pointDepth + 1, text.utf8.count < 256 { text += string }
+        if point != nil, depth == pointDepth + 1, text.utf8.count < GPXFile.textLimit { text += string }
+    }
+
+    func parser(_ parser: XMLParser, foundCDATA block: Data) {
+        self.parser(parser, foundCharacters: String(decoding: block, as: UTF8.self))
     }
 
     func parser(
@@ -162,7 +176,7 @@ private final class GPXReading: NSObject, XMLParserDelegate {
         defer { elements.removeLast() }
         guard var read = point else { return }
         if depth == pointDepth {
-            switch local(element) {
+            switch GPXFile.local(element) {
             case "trkpt": tracks.append(read)
             case "rtept": routes.append(read)
             default: waypoints.append(read)
@@ -170,9 +184,9 @@ private final class GPXReading: NSObject, XMLParserDelegate {
             point = nil
         } else if depth == pointDepth + 1 {
             let value = text.trimmingCharacters(in: .whitespacesAndNewlines)
-            switch local(element) {
+            switch GPXFile.local(element) {
             case "ele":
-                guard let altitude = number(value), abs(altitude) < 100_000 else {
+                guard let altitude = GPXFile.number(value), abs(altitude) < 100_000 else {
                     return stop(parser, found: "<ele> \(quoted(value))", expected: "metres above sea level")
                 }
                 read.altitude = altitude
@@ -189,11 +203,6 @@ private final class GPXReading: NSObject, XMLParserDelegate {
             }
             point = read
         }
-    }
-
-    private func number(_ text: String?) -> Double? {
-        guard let text, text.utf8.count <= 32, let value = Double(text), value.isFinite else { return nil }
-        return value
     }
 
     private func quoted(_ text: String?) -> String { text.map { "'\(excerpt($0))'" } ?? "nothing" }

@@ -35,6 +35,68 @@ enum GPXText {
         return utf8
     }
 
+    /// The text of a file of another program's, as it can be had: what are no characters of XML become spaces, declarations of
+    /// its own are left out, and it is inside an element that is not closed.
+    ///
+    /// So a second `<gpx>` behind the first is read too.
+    static func decodeLeniently(_ bytes: [UInt8]) -> [UInt8] {
+        var text: [UInt8]
+        if bytes.starts(with: [0xfe, 0xff]) || bytes.starts(with: [0, 0x3c]) {
+            text = Array(String(decoding: units(bytes, big: true), as: UTF16.self).utf8)
+        } else if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0x3c, 0]) {
+            text = Array(String(decoding: units(bytes, big: false), as: UTF16.self).utf8)
+        } else {
+            text = Array(String(decoding: bytes, as: UTF8.self).utf8)
+        }
+        text.removeFirst(text.firstIndex(of: UInt8(ascii: "<")) ?? text.count)
+        for place in text.indices where text[place] < 0x20 && !white.contains(text[place]) { text[place] = 0x20 }
+        blankInstructions(&text)
+        blankDeclarations(&text)
+        return Array("<places>".utf8) + text
+    }
+
+    private static let white: Set<UInt8> = [0x09, 0x0a, 0x0d]
+
+    /// Makes spaces of every document type, with the entities that it declares.
+    private static func blankDeclarations(_ text: inout [UInt8]) {
+        var place = text.startIndex
+        while let start = nextMarkup(in: text, from: &place) {
+            guard text[place...].starts(with: "!DOCTYPE".utf8) else { continue }
+            var end = text[start...].firstIndex(of: UInt8(ascii: ">")) ?? text.endIndex
+            if text[start..<end].contains(UInt8(ascii: "[")) {
+                let inside = text[start...].firstIndex(of: UInt8(ascii: "]")) ?? text.endIndex
+                end = text[inside...].firstIndex(of: UInt8(ascii: ">")) ?? text.endIndex
+            }
+            for inside in start..<min(end + 1, text.endIndex) where text[inside] != UInt8(ascii: "\n") {
+                text[inside] = UInt8(ascii: " ")
+            }
+            place = end
+        }
+    }
+
+    /// How often elements of a name begin, with any prefix.
+    static func count(_ name: String, in text: [UInt8]) -> Int {
+        var (count, place) = (0, text.startIndex)
+        while nextMarkup(in: text, from: &place) != nil {
+            let word = text[place...].prefix { $0 > 0x20 && !ofMarkup.contains($0) }
+            if word.split(separator: UInt8(ascii: ":")).last?.elementsEqual(name.utf8) == true { count += 1 }
+        }
+        return count
+    }
+
+    private static let ofMarkup = Set("<>/".utf8)
+
+    /// Where the next `<` is that begins no comment and no CDATA; `place` is behind it then.
+    private static func nextMarkup(in text: [UInt8], from place: inout Int) -> Int? {
+        while place < text.endIndex, let start = text[place...].firstIndex(of: UInt8(ascii: "<")) {
+            place = start + 1
+            let isComment = text[place...].starts(with: "!--".utf8)
+            guard isComment || text[place...].starts(with: "![CDATA[".utf8) else { return start }
+            place = text[place...].firstRange(of: Array((isComment ? "-->" : "]]>").utf8))?.upperBound ?? text.endIndex
+        }
+        return nil
+    }
+
     /// The characters, and the encoding that they were in.
     private static func characters(
         _ bytes: [UInt8],
@@ -48,14 +110,20 @@ enum GPXText {
             }
             return (text, "utf-8")
         }
-        let units = stride(from: 2, to: bytes.count - 1, by: 2).map { place in
-            let (first, second) = (UInt16(bytes[place]), UInt16(bytes[place + 1]))
-            return big ? first << 8 | second : second << 8 | first
-        }
+        let units = units(bytes.dropFirst(2), big: big)
         guard bytes.count.isMultiple(of: 2), let text = String(validating: units, as: UTF16.self) else {
             throw error("bytes that are no UTF-16")
         }
         return (text, "utf-16")
+    }
+
+    /// Pairs of bytes; a last one without another is left out.
+    private static func units(_ bytes: some RandomAccessCollection<UInt8>, big: Bool) -> [UInt16] {
+        let bytes = Array(bytes)
+        return stride(from: 0, to: bytes.count - 1, by: 2).map { place in
+            let (first, second) = (UInt16(bytes[place]), UInt16(bytes[place + 1]))
+            return big ? first << 8 | second : second << 8 | first
+        }
     }
 
     /// Where the XML declaration stands; nil when there is none.

@@ -141,17 +141,21 @@ extension LocationTrack: Device {
         guard let first = moments.first, moments.contains(where: { $0.point != nil }) else {
             throw node.error(
                 found: "'\(excerpt(path))' with \(counts.sentences) sentences, \(counts.damaged) damaged, and no fix",
-                expected: "RMC or GGA sentences with a fix"
+                expected: "RMC, GGA, GNS or GLL sentences with a fix"
             )
         }
         var entries: [Entry] = []
         for moment in moments {
             let offset = (moment.timestamp - first.timestamp) * 1000
+            // The clock of a receiver without a fix may be ahead of the time.
+            while let last = entries.last, last.point == nil, Double(last.offset.milliseconds) >= offset.rounded() {
+                entries.removeLast()
+            }
             guard offset < mostNanoseconds / 1e6, offset > (entries.last.map { Double($0.offset.milliseconds) } ?? -1)
             else {
                 throw node.error(
                     found: "'\(excerpt(path))', whose time does not go on at fix \(entries.count + 1)",
-                    expected: "fixes in the order of time"
+                    expected: "fixes in the order of time, as 'wakebench import' writes them"
                 )
             }
             entries.append(Entry(offset: .milliseconds(Int64(offset.rounded())), point: moment.point))

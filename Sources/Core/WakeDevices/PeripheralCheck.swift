@@ -15,19 +15,21 @@ package struct PeripheralCheck {
 
     /// The findings about the text of a device file; `file` is for errors.
     package static func findings(in bytes: [UInt8], file: String) throws(FileError) -> [PeripheralFinding] {
-        let device = try DeviceFile.parse(bytes, file: file)
         let root = try YAMLReader.read(bytes, file: file)
-        guard case .peripheral(let peripheral) = device else {
+        guard root["device"]?.scalar == BluetoothPeripheral.kind else {
+            // What is wrong with any other file comes first.
+            _ = try DeviceFile.parse(bytes, file: file)
             throw root.error(
                 found: "a device that is no Bluetooth peripheral",
                 expected: "device: \(BluetoothPeripheral.kind)"
             )
         }
-        var check = PeripheralCheck(peripheral: peripheral, root: root)
+        var check = PeripheralCheck(peripheral: try BluetoothPeripheral(judged: root), root: root)
         check.checkAdvertising()
         check.checkConnection()
         check.checkDeviceInformation()
         check.checkServiceOrder()
+        check.checkServiceChanged()
         return check.findings.enumerated().sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }
             .map { PeripheralFinding($0.element.guideline, at: .line($0.element.line), $0.element.found) }
     }
@@ -77,7 +79,7 @@ package struct PeripheralCheck {
 
     // MARK: Connection
 
-    /// Of what the file asks for; the reader refuses already what no phone grants.
+    /// Of what the file asks for.
     private mutating func checkConnection() {
         guard peripheral.advertising.connectable, hasKey("connection") else { return }
         let connection = peripheral.connection
@@ -122,6 +124,29 @@ package struct PeripheralCheck {
         for index in PeripheralRules.apart(peripheral.services.map(\.uuid)) {
             let found = PeripheralRules.standsApart(peripheral.services[index].uuid)
             find(.serviceOrder, found, line: line(ofService: index))
+        }
+    }
+
+    /// Service Changed must be there before anything changes: a phone subscribes to it when it connects.
+    private mutating func checkServiceChanged() {
+        let characteristics = peripheral.services.filter { $0.uuid == PeripheralRules.genericAttribute }
+            .flatMap(\.characteristics)
+        if let changed = characteristics.first(where: { $0.uuid == PeripheralRules.serviceChanged }) {
+            let properties = UInt8(truncatingIfNeeded: changed.properties.rawValue)
+            if let found = PeripheralRules.badServiceChanged(properties: properties) {
+                find(.serviceChangedProperties, found, line: changed.line)
+            }
+            return
+        }
+        let lines = root["faults"]?.members.map(\.line) ?? []
+        for (fault, line) in zip(peripheral.faults, lines) {
+            let what: String
+            switch fault.effect {
+            case .changeServices: what = "changes services"
+            case .staleHandles: what = "moves handles"
+            default: continue
+            }
+            find(.serviceChanged, "'\(fault.name)' \(what), and there is no Service Changed (2A05)", line: line)
         }
     }
 

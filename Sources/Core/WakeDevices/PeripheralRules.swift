@@ -95,6 +95,8 @@ package enum PeripheralRules {
     /// The assigned numbers of the Bluetooth SIG.
     package static let deviceInformation = "180A"
     package static let noDeviceInformation = "no Device Information service"
+    package static let genericAccess = "1800"
+    package static let genericAttribute = "1801"
     package static let serviceChanged = "2A05"
 
     /// A characteristic of Device Information that must be there.

@@ -43,7 +43,8 @@ package struct PushFile: Hashable, Sendable {
 }
 
 extension PushFile {
-    /// Reads a payload that stands in a scenario: numbers and `true` are what they look like, and what is quoted is text.
+    /// Reads a payload that stands in a scenario: what looks like a number of JSON's, `true` or `null` is that, and all else is text, as is
+    /// what is quoted.
     init(_ node: YAMLNode) throws(FileError) {
         let value = try JSONValue(node)
         guard case .object? = value["aps"] else {
@@ -90,13 +91,12 @@ extension JSONValue {
         }
     }
 
+    /// A plain word: what JSON's grammar has as a number (RFC 8259, section 6) is one, so that `0.5` is and `0180` and `+1` are not.
     private static func plain(_ text: String) -> JSONValue {
-        if let number = Int64(text) { return .integer(number) }
-        return switch text {
-        case "true": .bool(true)
-        case "false": .bool(false)
-        case "", "null": .null
-        default: .string(text)
+        if text.isEmpty { return .null }
+        switch JSONValue(parsing: Array(text.utf8)) {
+        case .string?, .array?, .object?, nil: return .string(text)
+        case let value?: return value
         }
     }
 }

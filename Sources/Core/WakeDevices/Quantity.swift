@@ -13,10 +13,17 @@ enum Quantity {
         return nil
     }
 
-    /// A decimal number: a sign, digits and a point, nothing else that Swift would read.
+    /// A decimal number: a sign, digits, a point and an exponent as in `1e-05`, nothing else that Swift would read.
     static func number(_ text: some StringProtocol) -> Double? {
-        let plain = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2e || $0 == 0x2d }
-        guard plain, text.utf8.count <= 24 else { return nil }
+        let plain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "+"),
+                UInt8(ascii: "e"), UInt8(ascii: "E"):
+                true
+            default: false
+            }
+        }
+        guard plain, text.utf8.first != UInt8(ascii: "+"), text.utf8.count <= 24 else { return nil }
         return Double(text)
     }
 }

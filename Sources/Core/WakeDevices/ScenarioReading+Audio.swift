@@ -5,7 +5,7 @@ extension ScenarioReading {
     static var soundVerbs: [StepVerb] {
         [
             StepVerb("plug", ScenarioReading.plug), StepVerb("unplug", ScenarioReading.plug),
-            StepVerb("sound", ScenarioReading.sound, beside: ["do", "for"]),
+            StepVerb("sound", ScenarioReading.sound, beside: ["do", "for", "interruption"]),
         ]
     }
 
@@ -23,9 +23,16 @@ extension ScenarioReading {
             "play": .play, "stop": .stop, "tone": .tone, "silence": .silence, "stall": nil,
         ]
         let (word, act) = try fields.required("do").word("act", of: Array(acts), \.key)
+        if act != .stop { try fields.refuse(["interruption"], beside: word) }
         guard let act else { return .stall(try fields.required("for").interval()) }
         try fields.refuse(["for"], beside: word)
-        return act
+        return try fields.value("interruption", Self.endOfSound) ?? act
+    }
+
+    /// What apps hear whose sound was interrupted by that which stops (AUD-6).
+    private static func endOfSound(_ node: YAMLNode) throws(FileError) -> ScriptedApp.SoundAct {
+        let ends: KeyValuePairs<String, ScriptedApp.SoundAct> = ["resume": .stop, "never": .stopUntold]
+        return try node.word("end of an interruption", of: Array(ends), \.key).value
     }
 
     static func microphone(_ answer: YAMLNode, _ apps: [Int]) throws(FileError) -> Verb {

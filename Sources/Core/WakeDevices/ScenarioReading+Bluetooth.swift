@@ -11,6 +11,7 @@ extension ScenarioReading {
             StepVerb("write", ScenarioReading.write, beside: ["characteristic", "value", "how"]),
             StepVerb("subscribe", ScenarioReading.subscribe, beside: ["characteristic", "indications"]),
             StepVerb("disconnect", ScenarioReading.disconnect),
+            StepVerb("forget-attributes", ScenarioReading.forgetAttributes),
         ]
     }
 
@@ -135,6 +136,10 @@ extension ScenarioReading {
         }
     }
 
+    private func forgetAttributes(_ step: StepEntry) throws(FileError) -> Verb {
+        .forgetAttributes(devices: try devices(step, of: BluetoothPeripheral.self).map(\.position))
+    }
+
     private func disconnect(_ step: StepEntry) throws(FileError) -> Verb {
         let positions = try deviceNames.resolve(step.value)
         for position in positions where devices[position].phone == nil && devices[position].central == nil {
@@ -169,6 +174,14 @@ extension ScenarioReading {
                 )
             )
         }
+    }
+}
+
+extension Scenario {
+    /// Whether the phone is known to be a peripheral: for a scripted app that is one, or for a central of the scenario.
+    package var needsPeripheralRole: Bool {
+        devices.contains { $0.central != nil }
+            || apps.contains { if case .scripted(let script) = $0.form { script.peripheral != nil } else { false } }
     }
 }
 

@@ -35,11 +35,16 @@ extension ScenarioReading {
     }
 
     static func location(_ answer: YAMLNode, _ apps: [Int]) throws(FileError) -> Verb {
-        .authorize(apps: apps, try answer.authorization())
+        let authorization = try answer.authorization()
+        return authorization == .allowOnce ? .user(apps: apps, .allowOnce) : .authorize(apps: apps, authorization)
     }
 
     static func backgroundLocation(_ answer: YAMLNode, _ apps: [Int]) throws(FileError) -> Verb {
         .user(apps: apps, try UserAction(backgroundLocation: answer))
+    }
+
+    static func preciseLocation(_ answer: YAMLNode, _ apps: [Int]) throws(FileError) -> Verb {
+        .user(apps: apps, try UserAction(preciseLocation: answer))
     }
 }
 
@@ -50,6 +55,12 @@ extension UserAction {
         self = try node.word("answer", of: answers) { answer in
             (answer == .allowAlways ? LocationAuthorization.always : .whenInUse).word
         }
+    }
+
+    /// Reads whether the user lets an app know the precise position (LOC-11).
+    init(preciseLocation node: YAMLNode) throws(FileError) {
+        let answers: [UserAction] = [.allowPrecise, .refusePrecise]
+        self = try node.word("answer", of: answers) { $0 == .allowPrecise ? "allowed" : "denied" }
     }
 }
 

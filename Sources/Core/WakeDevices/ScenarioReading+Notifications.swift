@@ -26,4 +26,16 @@ extension ScenarioReading {
         let apps = try scripts(step, bundlesToo: false, "a scripted app") { _ in true }
         return .notifications(apps: apps, .cancel(try step.fields.value("notice", ScriptedApp.Notice.identifier)))
     }
+
+    static func notifications(_ answer: YAMLNode, _ apps: [Int]) throws(FileError) -> Verb {
+        .user(apps: apps, try UserAction(notifications: answer))
+    }
+}
+
+extension UserAction {
+    /// Reads whether the user lets an app show notifications (NOTE-7).
+    init(notifications node: YAMLNode) throws(FileError) {
+        let answers: [UserAction] = [.allowNotifications, .refuseNotifications]
+        self = try node.word("answer", of: answers) { $0 == .allowNotifications ? "allowed" : "denied" }
+    }
 }

@@ -38,7 +38,8 @@ extension ScenarioReading {
             StepVerb("uninstall", ScenarioReading.uninstall),
             StepVerb("install", ScenarioReading.install, beside: ["bundle"]),
             StepVerb("debug", ScenarioReading.debug, beside: ["debugger"]),
-            StepVerb("phone", ScenarioReading.phoneChange), StepVerb("call", ScenarioReading.phoneCall),
+            StepVerb("phone", ScenarioReading.phoneChange),
+            StepVerb("call", ScenarioReading.phoneCall, beside: ["interruption"]),
             StepVerb("time-zone", ScenarioReading.timeZone), StepVerb("date", ScenarioReading.date),
             StepVerb("note", ScenarioReading.note),
             StepVerb("out-of-range", ScenarioReading.range), StepVerb("in-range", ScenarioReading.range),
@@ -105,11 +106,21 @@ extension ScenarioReading {
 
     private func phoneCall(_ step: StepEntry) throws(FileError) -> Verb {
         let changes: [PhoneChange] = [.callBegan, .callEnded]
-        return .phone(try step.value.word("change of a call", of: changes) { $0 == .callBegan ? "begin" : "end" })
+        let change = try step.value.word("change of a call", of: changes) { $0 == .callBegan ? "begin" : "end" }
+        if change == .callBegan { try step.fields.refuse(["interruption"], beside: "call: begin") }
+        return .phone(try step.fields.value("interruption", Self.endOfCall) ?? change)
+    }
+
+    /// What apps that a call interrupted hear of its end (AUD-6).
+    private static func endOfCall(_ node: YAMLNode) throws(FileError) -> PhoneChange {
+        let ends: KeyValuePairs<String, PhoneChange> = [
+            "resume": .callEnded, "without-resume": .callEndedWithoutResume, "never": .callEndedUntold,
+        ]
+        return try node.word("end of an interruption", of: Array(ends), \.key).value
     }
 
     private func timeZone(_ step: StepEntry) throws(FileError) -> Verb {
-        .clock(.timeZone(try ClockSetting.timeZone(step.value)))
+        .clock(.timeZone(try ZoneSetting(step.value)))
     }
 
     private func date(_ step: StepEntry) throws(FileError) -> Verb {

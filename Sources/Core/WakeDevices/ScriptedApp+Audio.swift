@@ -21,6 +21,8 @@ extension ScriptedApp {
         case play
         /// It ends by itself, and lets others go on.
         case stop
+        /// It ends by itself, and others that it interrupted do not hear of it (AUD-6).
+        case stopUntold
         case tone
         case silence
         /// It answers no buffer for as long (AUD-11).

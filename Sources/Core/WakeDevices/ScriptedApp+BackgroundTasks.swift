@@ -39,7 +39,8 @@ extension ScriptedApp.TaskUse {
             fields["permitted"] == nil
             ? nil
             : try fields.list("permitted", of: "identifiers", limit: 64) { (node) throws(FileError) in
-                try ScriptedApp.TaskRequest.identifier(node)
+                // From iOS 26 on the last part may be `*`, for tasks of continued processing.
+                try node.identifier("the identifier of a task", marks: ".-_*", length: 1...128)
             }
         submits = try fields.list("submits", of: "task requests", limit: 64, ScriptedApp.TaskRequest.init)
         fetchInterval = try fields.value("fetch") { (node) throws(FileError) in

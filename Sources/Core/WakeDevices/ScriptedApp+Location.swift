@@ -3,7 +3,8 @@ import WakeModel
 extension ScriptedApp {
     /// What a scripted app asks of Core Location each time it is launched, through one manager.
     package struct LocationUse: Hashable, Sendable {
-        /// What the user lets it know; `always` and `whenInUse` are asked for, the others stand before the first launch.
+        /// What the user lets it know; `always`, `whenInUse` and `allowOnce` are asked for, the others stand before the first
+        /// launch.
         package var authorization: LocationAuthorization
         /// Standard updates.
         package var updates: Bool
@@ -15,6 +16,8 @@ extension ScriptedApp {
         package var pausesAutomatically: Bool
         package var significant: Bool
         package var visits: Bool
+        /// It holds a CLBackgroundActivitySession from its launch on (SESS-3).
+        package var holdsSession: Bool
         package var regions: [Circle]
         package var beacons: [Beacons]
 
@@ -57,7 +60,7 @@ extension ScriptedApp.LocationUse {
             of: "a use of location",
             keys: [
                 "authorization", "updates", "distance-filter", "background", "pauses", "significant", "visits",
-                "regions", "beacons",
+                "background-session", "regions", "beacons",
             ]
         )
         authorization = try fields["authorization"]?.authorization() ?? .always
@@ -67,6 +70,7 @@ extension ScriptedApp.LocationUse {
         pausesAutomatically = try fields["pauses"]?.bool() ?? true
         significant = try fields["significant"]?.bool() ?? false
         visits = try fields["visits"]?.bool() ?? false
+        holdsSession = try fields["background-session"]?.bool() ?? false
         regions = []
         beacons = []
         for node in try fields["regions"]?.list(expecting: "regions", limit: 64) ?? [] {

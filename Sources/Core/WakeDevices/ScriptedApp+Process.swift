@@ -3,7 +3,7 @@ import WakeModel
 /// What is measured of a scripted app's process.
 extension ScriptedApp {
     /// The keys that say it.
-    private static let measures = ["footprint", "processor", "locks", "listeners", "services"]
+    fileprivate static let measures = ["footprint", "processor", "locks", "private-locks", "listeners", "services"]
 
     /// Reads the key `process` of a scripted app.
     static func process(_ node: YAMLNode) throws(FileError) -> [ProcessMeasure] {
@@ -16,6 +16,7 @@ extension ScriptedApp {
             try fields.value("footprint", megabytes).map { .footprint($0) },
             try fields.value("processor", share).map { .processor($0) },
             try fields.value("locks", count).map { .locks($0) },
+            try fields.value("private-locks", count).map { .privateLocks($0) },
             try fields.value("listeners", count).map { .listeners($0) },
             try fields.value("services", count).map { .services($0) },
         ].compactMap { $0 }
@@ -45,7 +46,7 @@ extension ScenarioReading {
             StepVerb(
                 "measure",
                 ScenarioReading.measure,
-                beside: ["footprint", "processor", "locks", "listeners", "services", "draws", "asks"]
+                beside: ScriptedApp.measures + ["draws", "asks"]
             )
         ]
     }
@@ -63,7 +64,7 @@ extension ScenarioReading {
         guard !requests.isEmpty else {
             throw step.value.error(
                 found: "nothing that is measured",
-                expected: "footprint, processor, locks, listeners, services, draws or asks beside it"
+                expected: "\(ScriptedApp.measures.joined(separator: ", ")), draws or asks beside it"
             )
         }
         return .process(apps: apps, requests)

@@ -11,8 +11,11 @@ extension ScriptedApp {
         package var completion: FetchResult? = .newData
         /// How long after the push, or after the call.
         package var work = Instant.Span.zero
-        /// It reports a call for each VoIP push (PUSH-7).
+        /// It reports a call for each VoIP push (PUSH-7), or for those alone, counted from 1.
         package var reportsCalls = true
+        package var reported: [Int]?
+        /// How long a call goes on that it reported (PUSH-10); nil for one that is over at once.
+        package var call: Instant.Span?
         /// Its callback of VoIP pushes returns.
         package var returns = true
         /// What its service extension does; nil when its bundle has none.
@@ -62,7 +65,7 @@ extension ScriptedApp.PushUse {
     ///
     /// - Throws: ``FileError`` with the line and what was expected.
     init(_ node: YAMLNode) throws(FileError) {
-        let keys = ["register", "completion", "work", "reports-calls", "returns", "extension"]
+        let keys = ["register", "completion", "work", "reports-calls", "call", "returns", "extension"]
         let fields = try Fields(node, of: "a use of pushes", keys: keys)
         if let node = fields["register"] {
             let types = try node.list(expecting: "types of pushes", limit: 2).map { (node) throws(FileError) in
@@ -72,7 +75,15 @@ extension ScriptedApp.PushUse {
         }
         completion = try fields.value("completion", Self.completion) ?? completion
         work = try fields["work"]?.duration() ?? work
-        reportsCalls = try fields["reports-calls"]?.bool() ?? reportsCalls
+        if let node = fields["reports-calls"] {
+            if case .sequence = node.content {
+                let numbers = try node.list(expecting: "numbers of pushes", limit: 64)
+                reported = try numbers.map { (node) throws(FileError) in Int(try node.integer(in: 1...10_000)) }
+            } else {
+                reportsCalls = try node.bool()
+            }
+        }
+        call = try fields["call"]?.duration()
         returns = try fields["returns"]?.bool() ?? returns
         serviceExtension = try fields.value("extension", Extension.init)
     }

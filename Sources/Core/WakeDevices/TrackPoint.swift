@@ -22,6 +22,16 @@ package struct TrackPoint: Hashable, Codable, Sendable {
         self.timestamp = timestamp
     }
 
+    /// Takes what a later report of the same time says; what that leaves out stays.
+    package mutating func complete(with later: TrackPoint) {
+        place = later.place
+        altitude = later.altitude ?? altitude
+        speed = later.speed ?? speed
+        course = later.course ?? course
+        horizontalAccuracy = later.horizontalAccuracy ?? horizontalAccuracy
+        verticalAccuracy = later.verticalAccuracy ?? verticalAccuracy
+    }
+
     /// The same without what no receiver can mean: a height beyond 20 km below and 100 km above the sea, more than 100 km a
     /// second, a course beyond 0 to 360 degrees, an error below 0 or beyond 100 000 km.
     var plausible: TrackPoint {

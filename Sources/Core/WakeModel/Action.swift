@@ -1,7 +1,7 @@
 /// What the owner of the router does next, in the order given. What is large and rare stands behind a pointer.
 package enum Action: Hashable, Sendable {
-    /// Start a process of the app, and tell it the state it starts in, what it starts for, and which of its managers wait
-    /// to be made again.
+    /// Start a process of the app, and tell it the state it starts in, what it starts for, and, where that is an event of
+    /// Bluetooth, which managers of its role wait to be made again.
     case launch(
         AppID,
         generation: UInt32,

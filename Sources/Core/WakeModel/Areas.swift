@@ -138,6 +138,11 @@ public enum Registration: UInt8, Worded, Codable, Sendable {
     }
 }
 
+extension Registration {
+    /// The rule by which a switch lets an event launch its app before the first unlock.
+    package var ruleBeforeFirstUnlock: RuleID { self == .pushKit ? .push12 : .voip4 }
+}
+
 /// A background mode of Info.plist's UIBackgroundModes (MODE-1).
 package enum BackgroundMode: UInt8, Worded, Sendable {
     case audio
@@ -150,6 +155,9 @@ package enum BackgroundMode: UInt8, Worded, Sendable {
     case fetch
     case remoteNotification
     case processing
+    case pushToTalk
+    case nearbyInteraction
+    case networkAuthentication
 
     /// The word used in Info.plist.
     package var plistValue: String { word }
@@ -170,6 +178,9 @@ package enum BackgroundMode: UInt8, Worded, Sendable {
         case .fetch: "fetch"
         case .remoteNotification: "remote-notification"
         case .processing: "processing"
+        case .pushToTalk: "push-to-talk"
+        case .nearbyInteraction: "nearby-interaction"
+        case .networkAuthentication: "network-authentication"
         }
     }
 }
@@ -188,7 +199,7 @@ package struct AppManifest: Hashable, Codable, Sendable {
     package var accessoryProtocols: [NameID]
     /// What the app was built with (VOIP-1).
     package var sdk: SDKVersion
-    /// Whether NSAccessorySetupKitSupports names Bluetooth: its user may set up accessories for it (BTC-8).
+    /// Whether NSAccessorySetupKitSupports or NSAccessorySetupSupports names Bluetooth: its user may set up accessories for it (BTC-8).
     package var accessorySetup: Bool
     /// Whether the bundle has a notification service extension (PUSH-9).
     package var serviceExtension: Bool
@@ -325,6 +336,13 @@ package enum PhoneChange: UInt8, Worded, Codable, Sendable {
     case memoryShortage
     /// There is memory enough again.
     case memoryRelief
+    /// The call ends, and apps that it interrupted hear so without shouldResume (AUD-6).
+    case callEndedWithoutResume
+    /// The call ends, and apps that it interrupted do not hear so (AUD-6).
+    case callEndedUntold
+
+    /// Whether a telephone call ends, whatever apps hear of it.
+    package var endsCall: Bool { self == .callEnded || self == .callEndedWithoutResume || self == .callEndedUntold }
 }
 
 extension PhoneConditions {

@@ -114,6 +114,8 @@ package struct AppSnapshot: Hashable, Codable, Sendable {
     package var forceQuit: Bool = false
     /// The event is one that relaunches the app all the same (LAUNCH-3; PUSH-6; BTC-8 where ``accessorySetUp``).
     package var forceQuitLifted: Bool = false
+    /// The event is one that a switch lets launch the app before the first unlock (PUSH-12, VOIP-4).
+    package var firstUnlockLifted: Bool = false
     /// The phone was restarted since a process of the app last ran (BTC-8).
     package var rebootedSince: Bool = false
     /// Bluetooth was turned off since a process of the app last ran, and what the app waited for went with it (BTC-8).
@@ -132,6 +134,8 @@ package struct AppSnapshot: Hashable, Codable, Sendable {
     /// The user lets the app use Bluetooth (BTP-5).
     package var bluetoothAllowed: Bool = true
     package var locationAuthorization: LocationAuthorization = .notDetermined
+    /// A background activity session that began in the foreground keeps the app in use (SESS-3).
+    package var keptInUse: Bool = false
     /// Of standard updates: they began in the foreground (LOC-5).
     package var beganInForeground: Bool = false
     /// How the app is interested.

@@ -36,6 +36,10 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case endedAtSetter
     /// The user was asked whether the app may always know the position (LOC-10).
     case askedForAlways
+    /// The user allowed the position once (LOC-12).
+    case allowedOnce
+    /// What the user allowed once is over, as the app is no longer in use (LOC-12).
+    case endedOnce
     /// The region was refused, as the app monitors as many as it may (REG-3).
     case refusedRegion
     /// The app asked for the state of a region and was told (REG-5).
@@ -52,6 +56,8 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case beganRanging
     /// The app plays with buffers of another size (AUD-9).
     case grantedBuffer
+    /// What interrupted the session is over, and the app does not hear so (AUD-6).
+    case leftInterrupted
     /// The app asked for the microphone, and the user does not allow it (AUD-10).
     case deniedMicrophone
     /// The app asked for the microphone, and the user allows it (AUD-10).
@@ -70,6 +76,8 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case forgotConnections
     /// The link was lost, and the system connects again (BTC-11).
     case connectsAgain
+    /// A peripheral's attributes changed, and the phone, which was not told, keeps its old table (BTC-14).
+    case keptAttributes
     /// The app advertises without its name, and its services in the overflow area (BTP-2).
     case hidAdvertisement
     /// The app's services went off, and what it advertised (BTP-3).
@@ -94,6 +102,8 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case tookUpWhatIsKept
     /// The user sees a notification (NOTE-1).
     case notificationShown
+    /// The user does not see a notification, as the app may show none (NOTE-7).
+    case notificationWithheld
     /// One notification too many is forgotten (NOTE-2).
     case notificationDropped
     /// A notification goes as its app, or the user, wants (NOTE-4).
@@ -120,6 +130,8 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case toreDownConnections
     /// The app held a shared lock when it was to be suspended (RESP-4).
     case endedForLocks
+    /// The app was suspended with a lock on a file of its own (RESP-4).
+    case sparedPrivateLocks
     /// The app's view was kept as it was left (RESP-5).
     case tookViewSnapshot
     /// The app was told that memory is short (RESP-6).
@@ -170,6 +182,10 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case collapsedNotification
     /// The app told CallKit of an incoming call (PUSH-7).
     case reportedCall
+    /// A call that a push told of need not be reported, as the app has one already (PUSH-10).
+    case sparedReportOnCall
+    /// A call that a push told of need not be reported, as the app is in the foreground (PUSH-10).
+    case sparedReportInFront
     /// The app was ended, as it reported no call for a VoIP push (PUSH-7).
     case endedForCall
     /// The service extension may change a notification (PUSH-9).
@@ -241,22 +257,30 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case foundPhoneOff
     /// What was done changed nothing, as it was so already (SYS-1).
     case foundItSo
+    /// The user's answer changed nothing, as the phone's system does not ask for it (SYS-1).
+    case foundNoSuchChoice
     /// The user force-quit an app that did not run: it is barred all the same (LAUNCH-2).
     case barredWithoutProcess
     /// Word about memory changed nothing, as no app runs (MEM-1).
     case foundNoAppRunning
     /// What the system kept of an app without a process went when Bluetooth went off (BTC-8).
     case lostToRadioAfterEnd
+    /// What the system kept of an app without a process went when airplane mode went on with Bluetooth on (BTC-8).
+    case lostToAirplaneMode
     /// The other end closed a socket that the app marked, or its connection failed (VOIP-7).
     case lostToPeer
     /// The system tore down the connection of a socket that the suspended app marked (RESP-3).
     case lostToTearDown
+    /// A region was crossed by a fix that may as well lie on the other side of its boundary (REG-2).
+    case crossedByPoorFix
+    /// A significant change was found by a fix that may as well lie where the last one was (LOC-1).
+    case movedByPoorFix
 
     /// Whether it says what became of something that the user, the phone or the system did: its event is that act.
     package var tellsOfAct: Bool {
         switch self {
-        case .foundNoProcess, .foundNotInstalled, .foundElsewhere, .foundPhoneOff, .foundItSo, .barredWithoutProcess,
-            .foundNoAppRunning:
+        case .foundNoProcess, .foundNotInstalled, .foundElsewhere, .foundPhoneOff, .foundItSo, .foundNoSuchChoice,
+            .barredWithoutProcess, .foundNoAppRunning:
             true
         default: false
         }

@@ -61,6 +61,16 @@ package enum UserAction: UInt8, CaseIterable, Codable, Sendable {
     /// Attaches one that exempts the app from limits of time until it is detached (SYS-5).
     case attachExemptingDebugger
     case detachDebugger
+    /// Lets the app know the precise position (LOC-11).
+    case allowPrecise
+    /// Lets it know the position to some kilometres only.
+    case refusePrecise
+    /// From now on allows the position once, each time when asked; until then nothing is decided (LOC-12).
+    case allowOnce
+    /// Lets the app show notifications (NOTE-7).
+    case allowNotifications
+    /// Lets it show none.
+    case refuseNotifications
 }
 
 /// What the process host says of an app's process.

@@ -19,6 +19,7 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case launch6
     case launch7
     case launch8
+    case scn1
     case task1
     case task2
     case task3
@@ -30,6 +31,7 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case mode1
     case mode2
     case mode3
+    case mode4
     case loc1
     case loc2
     case loc3
@@ -40,6 +42,9 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case loc8
     case loc9
     case loc10
+    case loc11
+    case loc12
+    case sess3
     case reg1
     case reg2
     case reg3
@@ -51,6 +56,7 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case bcn2
     case bcn3
     case bcn4
+    case mon3
     case aud1
     case aud2
     case aud3
@@ -86,6 +92,8 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case push7
     case push8
     case push9
+    case push10
+    case push12
     case news1
     case news2
     case xfer1
@@ -115,6 +123,9 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case btc9
     case btc10
     case btc11
+    case btc12
+    case btc13
+    case btc14
     case btp1
     case btp2
     case btp3
@@ -134,12 +145,14 @@ public enum RuleID: UInt8, CaseIterable, Sendable {
     case bgt10
     case bgt11
     case bgt12
+    case bgt15
     case note1
     case note2
     case note3
     case note4
     case note5
     case note6
+    case note7
     case resp1
     case resp2
     case resp3

@@ -47,6 +47,8 @@ public enum Reason: UInt8, CaseIterable, Sendable {
     case scanNeedsMode
     case scanWithoutServices
     case duplicateDiscovery
+    case readinessWakesNobody
+    case channelWakesNobody
     case noRestoreIdentifier
     case notRelaunchedAfterExit
     case bluetoothOff
@@ -66,6 +68,7 @@ public enum Reason: UInt8, CaseIterable, Sendable {
     case notRelaunchedByUpdates
     case withinDistanceFilter
     case notAuthorized
+    case reducedAccuracy
     case updatesPaused
     case sideNotWanted
     case rangingNeedsRunning
@@ -187,6 +190,7 @@ public enum Check: UInt8, CaseIterable, Sendable {
     case beyondDistanceFilter
     case authorized
     case notPaused
+    case precisionNotNeeded
     case crossesBoundary
     case dwellOver
     case sideWanted
@@ -231,6 +235,8 @@ public enum Check: UInt8, CaseIterable, Sendable {
     case restoreIdentifier
     case exitAllowsRelaunch
     case bluetoothOn
+    case readinessWakes
+    case channelWakes
     case requestOfCentral
     case peripheralPreserved
     case bluetoothAuthorized

@@ -35,7 +35,8 @@ package struct WakeEvent: Hashable, Codable, Sendable {
     /// The number of a read or write that wants an answer, minted by the source and not used twice by it; 0 for none.
     package var request: UInt32
     /// Whether the operation failed; the payload says how. Of sound: `audioInterruptionEnded` without shouldResume,
-    /// `audioStopped` because the device or the app's memory was of no use, `microphoneAnswered` with no.
+    /// `audioStopped` because the device or the app's memory was of no use, `microphoneAnswered` with no. Of `servicesModified`: the
+    /// phone was not told, see ``isUntoldChange``.
     package var failed: Bool
     /// The one client it answers; nil when it is for everyone interested.
     package var client: BluetoothClient?

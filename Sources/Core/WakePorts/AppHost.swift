@@ -60,7 +60,7 @@ package enum AppWord: Hashable, Sendable {
 package struct LaunchCause: Hashable, Sendable {
     package var event: WakeEvent
     package var decision: DecisionID
-    /// The managers that wait to be made again.
+    /// The managers that wait to be made again, of the role of the event; none where it is not Bluetooth's.
     package var restores: RestoreIdentifiers
 
     package init(event: WakeEvent, decision: DecisionID, restores: RestoreIdentifiers) {

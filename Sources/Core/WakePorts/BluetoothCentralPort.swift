@@ -17,8 +17,12 @@ package protocol BluetoothCentralPort: SourcePort {
     /// Turns the adapter on or off, as a scenario step (BTC-10).
     func setPower(_ on: Bool, at now: Instant)
 
-    /// What is known of a peripheral, for retrievePeripherals and for restoration: nil when it was never seen.
+    /// What is known of a peripheral, for retrievePeripherals: nil when it was never seen.
     func knownPeripheral(_ name: NameID) -> KnownPeripheral?
+
+    /// The same with the services and characteristics that one client has found over the link that is up, and no others: what
+    /// restoration gives back (BTC-6).
+    func knownPeripheral(_ name: NameID, of client: BluetoothClient) -> KnownPeripheral?
 
     /// The peripherals with a link up that have at least one of the services, in order of connection.
     func connectedPeripherals(services: [NameID]) -> [NameID]
@@ -55,7 +59,7 @@ extension BluetoothCentralPort {
 }
 
 /// What a source remembers of a peripheral.
-package struct KnownPeripheral: Hashable, Sendable {
+package struct KnownPeripheral: Hashable, Codable, Sendable {
     /// The advertised name.
     package var name: String?
     package var services: [GATTService]

@@ -6,8 +6,8 @@ import WakeModel
 /// characteristic with a fixed value, and of descriptors, are answered here without asking the app; every other read or
 /// write becomes one report with a request number of its own, and the central waits until that number is answered.
 ///
-/// The backends are `simulated` and `bluez`; an adapter that is missing, or cannot be a peripheral, cannot start. Its
-/// services go and its advertising stops with it.
+/// The backends are `simulated` and `bluez`; an adapter that is missing cannot start, and on one that cannot be a peripheral what is
+/// published or advertised is refused. Its services go and its advertising stops with it.
 package protocol BluetoothPeripheralPort: SourcePort {
     /// Carries out a command of the router.
     func perform(_ command: PeripheralRoleCommand, at now: Instant)

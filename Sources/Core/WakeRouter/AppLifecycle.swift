@@ -57,7 +57,7 @@ struct AppLifecycle: Equatable, Codable {
         var bound: Bound
     }
 
-    /// The window of the wake that runs (LIFE-11).
+    /// The time that wakes give (LIFE-11).
     struct Window: Equatable, Codable {
         var began: Instant
         var ends: Instant
@@ -95,7 +95,10 @@ struct AppLifecycle: Equatable, Codable {
     /// The state and the observed values that every decision shows.
     var snapshot = AppSnapshot()
     private(set) var stage = Stage.notRunning
+    /// Of the wakes that have their time, to the last one's end.
     var window: Window?
+    /// Of the wakes that end with a completion handler.
+    private(set) var answered: Window?
     /// The open background tasks, in order of beginning (TASK-1).
     var tasks: [BackgroundTask] = []
     /// When the task budget ends; nil while none runs (TASK-2).
@@ -132,11 +135,13 @@ struct AppLifecycle: Equatable, Codable {
     /// Whether events wait undecided: the process is about to be frozen, or gone.
     var holdsEvents: Bool { stage == .freezing || isEnding }
 
-    /// The window that runs; one that ended while the app was launching or leaving is over.
+    /// The time of all wakes that are not over; one that ended while the app was launching or leaving is.
     @inline(__always)
     func window(at now: Instant) -> Window? {
-        guard let window, window.ends > now else { return nil }
-        return window
+        let window = window.flatMap { $0.ends > now ? $0 : nil }
+        guard let answered, answered.ends > now else { return window }
+        guard let window else { return answered }
+        return Window(began: min(window.began, answered.began), ends: max(window.ends, answered.ends))
     }
 
     /// Whether a process exists, running or frozen.
@@ -168,7 +173,7 @@ struct AppLifecycle: Equatable, Codable {
         snapshot.lastExit = number
         snapshot.lastExitCause = cause
         snapshot.lastExitAt = now
-        window = nil
+        closeWindows()
         tasks.removeAll()
         taskBudgetEnds = nil
     }
@@ -187,36 +192,64 @@ struct AppLifecycle: Equatable, Codable {
 
     // MARK: Windows
 
-    mutating func openWindow(_ window: Instant.Span, at now: Instant) {
-        self.window = Window(began: now, ends: now.advanced(by: window))
+    /// - Parameter isAnswered: Whether it ends with a completion handler.
+    mutating func openWindow(_ window: Instant.Span, isAnswered: Bool, at now: Instant) {
+        let opened = Window(began: now, ends: now.advanced(by: window))
+        if isAnswered { answered = opened } else { self.window = opened }
+    }
+
+    mutating func closeWindows() { (window, answered) = (nil, nil) }
+
+    /// Closes those that are over.
+    mutating func closeWindows(by now: Instant) {
+        if let ends = window?.ends, ends <= now { window = nil }
+        if let ends = answered?.ends, ends <= now { answered = nil }
     }
 
     /// A window beside those that a running app has: it runs until the last one ends (LIFE-11).
     ///
     /// - Parameter extends: Whether one that runs gets longer by it.
-    mutating func openAnotherWindow(_ window: Instant.Span, at now: Instant, extends: Bool, taskBudget: Instant.Span) {
-        guard let open = self.window(at: now) else {
-            openWindow(window, at: now)
-            return
-        }
+    mutating func openAnotherWindow(
+        _ window: Instant.Span,
+        isAnswered: Bool,
+        at now: Instant,
+        extends: Bool,
+        taskBudget: Instant.Span
+    ) {
+        guard let open = self.window(at: now) else { return openWindow(window, isAnswered: isAnswered, at: now) }
+        guard extends else { return }
         let ends = now.advanced(by: window)
-        guard extends, ends > open.ends else { return }
-        if taskBudgetEnds == open.ends.advanced(by: taskBudget) {
+        if ends > open.ends, taskBudgetEnds == open.ends.advanced(by: taskBudget) {
             // The tasks began inside the wake, whose end moves away (TASK-8).
             taskBudgetEnds = ends.advanced(by: taskBudget)
         }
-        self.window!.ends = ends
+        guard let own = isAnswered ? answered : self.window, own.ends > now else {
+            return openWindow(window, isAnswered: isAnswered, at: now)
+        }
+        if isAnswered { answered!.ends = max(own.ends, ends) } else { self.window!.ends = max(own.ends, ends) }
     }
 
     /// The app's own word that its wake is over (LIFE-11). Says whether there was one.
     mutating func finishWake(at now: Instant, by constants: Constants) -> Bool {
-        guard state == .background, window != nil else { return false }
-        window = nil
-        if let ends = taskBudgetEnds {
-            // A budget that counts from the end of the wake counts from here (TASK-8); none grows.
-            taskBudgetEnds = min(ends, now.advanced(by: constants.profile.taskBudget))
-        }
+        guard state == .background, window != nil || answered != nil else { return false }
+        closeWindows()
+        shortenTaskBudget(at: now, by: constants)
         return true
+    }
+
+    /// A completion handler was called: wakes that end with one are over, but for what is owed yet.
+    ///
+    /// - Parameter owed: When the last of the answers that the app owes is due; nil when it owes none.
+    mutating func finishAnswered(owed: Instant?, at now: Instant, by constants: Constants) {
+        guard let open = answered else { return }
+        if let owed, owed > now { answered!.ends = min(open.ends, owed) } else { answered = nil }
+        shortenTaskBudget(at: now, by: constants)
+    }
+
+    /// A budget that counts from the end of the wake counts from its new end (TASK-8); none grows.
+    private mutating func shortenTaskBudget(at now: Instant, by constants: Constants) {
+        guard let ends = taskBudgetEnds else { return }
+        taskBudgetEnds = min(ends, (window(at: now)?.ends ?? now).advanced(by: constants.profile.taskBudget))
     }
 
     // MARK: Background tasks
@@ -226,15 +259,23 @@ struct AppLifecycle: Equatable, Codable {
     /// - Parameter runsOn: Whether an area lets the app run for as long as it goes on with what it does.
     func isTaskBudgetSpent(runsOn: Bool, at now: Instant, by constants: Constants) -> Bool {
         guard state == .background, !runsOn, let ends = taskBudgetEnds else { return false }
-        // The first task inside a wake has a budget of its own (TASK-8).
-        if tasks.isEmpty, window(at: now) != nil { return false }
+        // A task inside a wake has its time from the wake's end (TASK-8).
+        if window(at: now) != nil { return false }
         return ends.since(now) <= constants.profile.taskExpirationMargin
     }
 
-    /// Takes down a task that was granted.
-    mutating func begin(_ token: UInt64, at now: Instant) {
-        if tasks.isEmpty, window(at: now) != nil { taskBudgetEnds = nil }
-        tasks.append(BackgroundTask(token: token))
+    /// A task begins. Inside a wake the budget of all tasks lasts for its whole length from the wake's end (TASK-2, TASK-8).
+    ///
+    /// - Returns: Whether the budget is longer by the wake.
+    mutating func lengthenTaskBudget(at now: Instant, by constants: Constants) -> Bool {
+        guard let window = window(at: now) else {
+            if taskBudgetEnds == nil { taskBudgetEnds = now.advanced(by: constants.profile.taskBudget) }
+            return false
+        }
+        let ends = window.ends.advanced(by: constants.profile.taskBudget)
+        if let before = taskBudgetEnds, before >= ends { return false }
+        taskBudgetEnds = ends
+        return true
     }
 
     /// Background tasks have their whole time from where nothing else lets the app run on, a wake included (TASK-8).
@@ -263,7 +304,8 @@ struct AppLifecycle: Equatable, Codable {
         case .launching(_, let deadline, _), .leaving(let deadline), .ending(_, let deadline, _): return deadline
         case .background: break
         }
-        let held = window.map { min($0.ends, lingers ?? .distantFuture) } ?? lingers
+        let ends = max(window?.ends ?? .zero, answered?.ends ?? .zero)
+        let held = ends > .zero ? min(ends, lingers ?? .distantFuture) : lingers
         guard let budgetEnds = taskBudgetEnds, !tasks.isEmpty, !runsOn else { return held }
         var due = budgetEnds
         if tasks.contains(where: { !$0.expired }) {

@@ -204,9 +204,13 @@ protocol AreaQuestion {
     func results(_ results: CheckResults, passing decisive: Check) -> CheckResults
     /// Whether an event gives a running app time of its own in the background (LIFE-11, MODE-2).
     func keepsRunning(_ modes: BackgroundModes) -> Bool
+    /// Whether the app is asked for a completion handler, with which its time for the event ends (LIFE-11).
+    var isAnswered: Bool { get }
 }
 
 extension AreaQuestion {
+    var isAnswered: Bool { false }
+
     func results(_ results: CheckResults, passing decisive: Check) -> CheckResults {
         var passed = results
         passed[decisive] = .pass

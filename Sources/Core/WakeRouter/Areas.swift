@@ -185,7 +185,8 @@ extension Router {
         case .displayOn: false
         // An area's.
         case .callBegan, .callEnded, .bluetoothOn, .bluetoothOff, .bluetoothOffInControlCentre, .airplaneModeOn,
-            .airplaneModeOnKeepingBluetooth, .airplaneModeOff, .memoryWarning, .memoryShortage, .memoryRelief:
+            .airplaneModeOnKeepingBluetooth, .airplaneModeOff, .memoryWarning, .memoryShortage, .memoryRelief,
+            .callEndedWithoutResume, .callEndedUntold:
             false
         }
     }

@@ -22,7 +22,7 @@ extension CheckResults {
         // Asked only then: in each record it would say that a phone is on whose apps run.
         if isOff { self[.phoneIsOn] = .fail }
         self[.unlockedSinceBoot] =
-            isOff || !constants.profile.firstUnlockGates
+            isOff || !constants.profile.firstUnlockGates || app.firstUnlockLifted
             ? .notApplicable : passes(app.unlockedSinceBoot || !app.passcode, where: dead)
         self[.runsInBackground] = passes(!app.exitsOnSuspend, where: dead || app.state == .suspended)
     }

@@ -68,10 +68,11 @@ extension Router {
         end(app, cause: .watchdog, code: answer.code, by: .none)
     }
 
-    /// The app has answered all that it owed for a wake: the wake is over (LIFE-11).
+    /// The app has answered: its wakes with a completion handler last until what it still owes is due, and no other wake is shorter by
+    /// it (LIFE-11).
     mutating func finishAnswered(_ app: AppID) {
         guard apps[app].state == .background else { return }
-        _ = apps[app].finishWake(at: now, by: constants)
+        apps[app].finishAnswered(owed: areas.lingers(app), at: now, by: constants)
         settle(app)
     }
 }

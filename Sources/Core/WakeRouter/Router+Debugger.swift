@@ -10,7 +10,7 @@ extension Router {
         apps[app].snapshot.debugger = debugger
         guard wasExempt, !isExempt(app), apps[app].stage == .background else { return }
         // From here on the limits are those of any other app, from their beginning.
-        apps[app].window = nil
+        apps[app].closeWindows()
         if !apps[app].tasks.isEmpty {
             apps[app].taskBudgetEnds = nil
             beginTaskBudget(of: app)

@@ -287,6 +287,7 @@ extension Router {
             if question.keepsRunning(apps[app].snapshot.modes) {
                 apps[app].openAnotherWindow(
                     A.window(constants),
+                    isAnswered: question.isAnswered,
                     at: now,
                     extends: profile.wakeWindow == .each,
                     taskBudget: profile.taskBudget
@@ -294,12 +295,12 @@ extension Router {
             }
         case .resume:
             enter(.background, app)
-            apps[app].openWindow(A.window(constants), at: now)
+            apps[app].openWindow(A.window(constants), isAnswered: question.isAnswered, at: now)
             act(.thaw(app))
             deliverDeferred(to: app)
         case .relaunch:
-            launch(app, as: .background, cause: event.id, decision: decision)
-            apps[app].openWindow(A.window(constants), at: now)
+            launch(app, as: .background, cause: event.id, decision: decision, for: interest)
+            apps[app].openWindow(A.window(constants), isAnswered: question.isAnswered, at: now)
         }
         deliver(event, decision: decision, for: interest, by: area)
     }

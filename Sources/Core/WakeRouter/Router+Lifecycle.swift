@@ -14,7 +14,9 @@ extension Router {
             resignActive(app)
         case .resumeActive:
             if apps[app].stage == .inactive { activate(app) }
-        case .allowAlways, .keepWhenInUse: eachArea { $0.user(action, app, id: id, in: &$1) }
+        case .allowAlways, .keepWhenInUse, .allowPrecise, .refusePrecise, .allowOnce, .allowNotifications,
+            .refuseNotifications:
+            eachArea { $0.user(action, app, id: id, in: &$1) }
         case .allowRefresh, .refuseRefresh:
             apps[app].snapshot.refreshRefused = action == .refuseRefresh
             tell(.changed, of: app)
@@ -47,7 +49,9 @@ extension Router {
         case .attachExemptingDebugger: return apps[app].snapshot.debugger == .exempting ? .foundItSo : nil
         case .detachDebugger: return apps[app].snapshot.debugger == .none ? .foundItSo : nil
         // An area knows.
-        case .allowAlways, .keepWhenInUse: return nil
+        case .allowAlways, .keepWhenInUse, .allowPrecise, .refusePrecise, .allowOnce, .allowNotifications,
+            .refuseNotifications:
+            return nil
         }
     }
 
@@ -68,7 +72,7 @@ extension Router {
         case .inactive: activate(app)
         case .notRunning: userLaunch(app, id: id)
         case .launching(_, let deadline, _):
-            apps[app].window = nil
+            apps[app].closeWindows()
             enter(.launching(as: .inactive, deadline: deadline, bound: .foreground), app)
         case .suspended, .freezing:
             enter(.inactive, app)
@@ -110,7 +114,7 @@ extension Router {
 
     /// The process runs and its app is to be active.
     private mutating func comeForward(_ app: AppID) {
-        apps[app].window = nil
+        apps[app].closeWindows()
         apps[app].taskBudgetEnds = nil
         act(.callback(app, .willEnterForeground, state: .inactive))
         activate(app)
@@ -176,7 +180,15 @@ extension Router {
     // MARK: Launching and ending
 
     /// Starts a process in the foreground or the background.
-    mutating func launch(_ app: AppID, as state: AppState, cause: EventID, decision: DecisionID) {
+    ///
+    /// - Parameter interest: How the app is interested in the event that it is launched for; nil where the user launches it.
+    mutating func launch(
+        _ app: AppID,
+        as state: AppState,
+        cause: EventID,
+        decision: DecisionID,
+        for interest: Interest? = nil
+    ) {
         tell(.launching, of: app)
         let deadline = now.advanced(by: profile.launchBudget)
         let bound: AppLifecycle.Bound = state == .background ? .background : .foreground
@@ -184,6 +196,7 @@ extension Router {
         apps[app].snapshot.generation += 1
         apps[app].snapshot.rebootedSince = false
         tell(.launched, of: app)
+        let restores = interest.map { restoreIdentifiers(launchedFor: $0) }
         act(
             .launch(
                 app,
@@ -191,7 +204,7 @@ extension Router {
                 state: state,
                 cause: cause,
                 decision: decision,
-                restores: preservedRestoreIdentifiers(of: app)
+                restores: restores ?? RestoreIdentifiers()
             )
         )
     }
@@ -238,7 +251,7 @@ extension Router {
             guard apps[app].stage == .freezing else { return }
             // It runs on until the next attempt; a window of its own keeps the attempts apart.
             enter(.background, app)
-            apps[app].openWindow(retryWindow, at: now)
+            apps[app].openWindow(retryWindow, isAnswered: false, at: now)
             decideHeld(of: app)
         case .exited(let code):
             var why = AppLifecycle.End(cause: code < 0 ? .crash : .exit, code: code, event: .none)
@@ -292,9 +305,9 @@ extension Router {
 
     /// Suspends an app in the background that nothing holds any more (LIFE-3).
     mutating func settle(_ app: AppID) {
-        apps[app].window = apps[app].window(at: now)
+        apps[app].closeWindows(by: now)
         tell(.settling, of: app)
-        guard apps[app].stage == .background, apps[app].window == nil,
+        guard apps[app].stage == .background, apps[app].window(at: now) == nil,
             apps[app].tasks.isEmpty, !runsOn(app), areas.lingers(app) == nil
         else { return }
         if spare(app) || endsForLocks(app) { return }

@@ -4,7 +4,7 @@ import WakeModel
 /// them.
 extension Router: SnapshotPart {
     /// Changes whenever the layout does; bytes of another version are refused.
-    private static let snapshotVersion: UInt8 = 19
+    private static let snapshotVersion: UInt8 = 20
 
     /// Equal states are equal bytes.
     ///

@@ -3,7 +3,9 @@ import WakeModel
 /// What apps ask: of the phone their background tasks, of areas the rest.
 extension Router {
     mutating func request(_ request: AppRequest, from app: AppID) {
-        guard apps[app].hasProcess, apps[app].state != .suspended else {
+        // When a call is over the phone knows, whether its app runs or not.
+        let isOfPhone = if case .push(.callEnded) = request { true } else { false }
+        guard apps[app].hasProcess, isOfPhone || apps[app].state != .suspended else {
             act(.refused(app, .notRunning))
             if apps[app].hasProcess { eachArea { $0.refuse(request, of: app, in: &$1) } }
             return
@@ -38,12 +40,11 @@ extension Router {
             act(.expireTasks(app, tokens: [token]))
             return
         }
-        apps[app].begin(token, at: now)
+        apps[app].tasks.append(.init(token: token))
         guard apps[app].state == .background else { return }
         keepFromFreezing(app)
-        if apps[app].taskBudgetEnds == nil, !runsOn(app) {
-            if apps[app].window != nil { act(.did(app, .grantedBudgetAfterWake)) }
-            apps[app].taskBudgetEnds = (apps[app].window?.ends ?? now).advanced(by: profile.taskBudget)
+        if !runsOn(app), apps[app].lengthenTaskBudget(at: now, by: constants) {
+            act(.did(app, .grantedBudgetAfterWake))
         }
     }
 

@@ -45,7 +45,15 @@ extension BeaconSignal {
     }
 
     /// What is reported of it.
-    func report(signalStrength: Double?, names: NameTable, subject: NameID, origin: NameID) -> WakeEvent {
+    ///
+    /// - Parameter age: How long ago it was last heard.
+    func report(
+        signalStrength: Double?,
+        age: Instant.Span = .zero,
+        names: NameTable,
+        subject: NameID,
+        origin: NameID
+    ) -> WakeEvent {
         WakeEvent(
             kind: .beaconSighted,
             subject: subject,
@@ -54,7 +62,8 @@ extension BeaconSignal {
                 major: major,
                 minor: minor,
                 distance: Float(distance(signalStrength: signalStrength)),
-                signalStrength: signalStrength.map { Int16($0.rounded()) } ?? 0
+                signalStrength: signalStrength.map { Int16($0.rounded()) } ?? 0,
+                age: age
             ),
             origin: origin
         )

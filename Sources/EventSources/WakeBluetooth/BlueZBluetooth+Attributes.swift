@@ -62,6 +62,7 @@ extension BlueZBluetooth {
     private func tellChange(of peripheral: BlueZPeripheral, gone: [ClosedRange<AttributeHandle>], came: Bool) {
         for range in gone {
             peripheral.subscriptions.removeAll { range.contains($0.handle) }
+            peripheral.found.remove(range)
             let changed = event(
                 .servicesModified,
                 of: peripheral.name,
@@ -143,6 +144,7 @@ extension BlueZBluetooth {
         let uuid = operation.attribute == 0 ? nil : peripheral.uuid(of: operation.attribute)
         let payload = operation.attribute != 0 && uuid == nil ? .failure(.invalidHandle) : payload
         let subject = uuid.map { air.name(peripheral.word, $0, orElse: peripheral.name) }
+        peripheral.found.add(payload, of: client)
         let answered = answer(to: operation, on: peripheral.name, payload, local: local, subject: subject, for: client)
         say(answered.event, answered.payload)
     }

@@ -10,6 +10,8 @@ extension BlueZBluetooth {
         var device: BlueZDeviceID
         /// When it was last reported, on the monotonic clock.
         var reportedAt: Int64
+        /// When it was last heard.
+        var heardAt: Int64
         /// The strengths since then.
         var sum = 0.0
         var count = 0
@@ -22,7 +24,7 @@ extension BlueZBluetooth {
 
     package func watchBeacons(_ beacons: [BeaconIdentity], at now: Instant) {
         watched = beacons
-        if beacons.isEmpty { heardBeacons.removeAll() }
+        if beacons.isEmpty { forgetBeacons() }
         scanChanged()
     }
 
@@ -35,7 +37,8 @@ extension BlueZBluetooth {
 
     private func count(_ signal: BeaconSignal, _ device: BlueZDeviceID, _ strength: Int?) {
         let now = MonotonicClock.now()
-        var entry = heardBeacons[signal] ?? HeardBeacon(device: device, reportedAt: now - Self.pause)
+        var entry = heardBeacons[signal] ?? HeardBeacon(device: device, reportedAt: now - Self.pause, heardAt: now)
+        entry.heardAt = now
         // 127 is how a controller says that it does not know.
         if let strength, strength != 127 {
             entry.sum += Double(strength)
@@ -43,18 +46,44 @@ extension BlueZBluetooth {
         }
         guard now - entry.reportedAt >= Self.pause else {
             heardBeacons[signal] = entry
+            if !isBeaconDue { beaconDue.arm(at: entry.reportedAt + Self.pause) }
+            isBeaconDue = true
             return
         }
+        tell(signal, entry, now)
+    }
+
+    private func tell(_ signal: BeaconSignal, _ heard: HeardBeacon, _ now: Int64) {
         guard let subject = subject(of: signal) else { return }
         let event = signal.report(
-            signalStrength: entry.count > 0 ? entry.sum / Double(entry.count) : nil,
+            signalStrength: heard.count > 0 ? heard.sum / Double(heard.count) : nil,
+            age: Instant.Span(nanoseconds: now - heard.heardAt),
             names: names,
             subject: subject,
             origin: origin
         )
         if heardBeacons.count >= Self.limit { heardBeacons.removeAll() }
-        heardBeacons[signal] = HeardBeacon(device: device, reportedAt: now)
+        heardBeacons[signal] = HeardBeacon(device: heard.device, reportedAt: now, heardAt: now)
         say(event, .none)
+    }
+
+    /// A second is over: what was heard in it is told, whether more is heard or not, so that a beacon is gone when it should be.
+    func tellBeacons() {
+        isBeaconDue = false
+        let now = MonotonicClock.now()
+        let untold = heardBeacons.filter { $0.value.heardAt > $0.value.reportedAt && watched.wants($0.key, names) }
+            .sorted { $0.value.heardAt < $1.value.heardAt }
+        for (signal, heard) in untold where now - heard.reportedAt >= Self.pause { tell(signal, heard, now) }
+        guard let next = untold.map({ $0.value.reportedAt + Self.pause }).filter({ $0 > now }).min() else { return }
+        beaconDue.arm(at: next)
+        isBeaconDue = true
+    }
+
+    /// What was heard and is not told yet means nothing any more.
+    func forgetBeacons() {
+        heardBeacons.removeAll()
+        beaconDue.disarm()
+        isBeaconDue = false
     }
 
     /// A beacon of the scenario goes by its name, any other by what it says; nil when there is no name for it.

@@ -105,6 +105,7 @@ extension BlueZBluetooth {
         peripheral.holders.remove(at: place)
         peripheral.waiting.removeAll { $0.client == client }
         peripheral.openings.removeAll { $0.client == client }
+        peripheral.found.remove(client)
         if peripheral.holders.isEmpty {
             let services = peripheral.isUp ? offered(by: peripheral) : nil
             peripheral.closeLink()

@@ -64,6 +64,9 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
     /// The beacons that somebody looks for.
     var watched: [BeaconIdentity] = []
     var heardBeacons: [BeaconSignal: HeardBeacon] = [:]
+    /// Goes off when a beacon may be reported again that was heard since.
+    let beaconDue: Timer
+    var isBeaconDue = false
     var watches = ConnectionWatches()
 
     /// The machine's Bluetooth; `devices` are those of the scenario, whose addresses get their names.
@@ -95,7 +98,9 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
         adapter = BlueZAdapter(choice, bus: bus, on: loop)
         later = try Afterwards(loop)
         absence = try loop.timer(on: .monotonic)
+        beaconDue = try loop.timer(on: .monotonic)
         absence.handler = { [unowned self] in if !adapter.isReady { switchedOff() } }
+        beaconDue.handler = { [unowned self] in tellBeacons() }
         adapter.heard = { [weak self] event in self?.hear(event) }
         for device in devices {
             if let description = device.peripheral { add(description, named: device.name) }
@@ -156,6 +161,7 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
         report = nil
         later.stop()
         absence.disarm()
+        forgetBeacons()
         scans.removeAll()
         adapter.stop()
     }
@@ -180,6 +186,8 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
             scanChanged()
             for peripheral in inOrder where !kept.contains(peripheral.name) { letGo(client, of: peripheral) }
         case .power(let on): setPower(on, at: now)
+        // What it finds bluetoothd keeps, by rules of its own.
+        case .forgetAttributes: break
         }
     }
 
@@ -201,6 +209,11 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
             services: peripheral.services,
             characteristics: peripheral.characteristics
         )
+    }
+
+    package func knownPeripheral(_ name: NameID, of client: BluetoothClient) -> KnownPeripheral? {
+        guard let peripheral = peripherals[name], peripheral.wasSeen else { return nil }
+        return peripheral.found.known(named: peripheral.localName, by: client)
     }
 
     package func connectedPeripherals(services: [NameID]) -> [NameID] {
@@ -319,6 +332,7 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
         switchingOff = false
         guard poweredOn else { return }
         poweredOn = false
+        forgetBeacons()
         forgetClients()
         say(event(.bluetoothPoweredOff))
     }

@@ -54,6 +54,7 @@ final class BlueZPeripheral {
     var waiting: [Request] = []
     var subscriptions: [Subscription] = []
     var openings: [Opening] = []
+    var found = FoundAttributes()
     var isUp = false
     var isResolved = false
     /// Counts links, so that an answer that belongs to an earlier one is told from the others.
@@ -91,6 +92,7 @@ final class BlueZPeripheral {
         waiting.removeAll()
         subscriptions.removeAll()
         openings.removeAll()
+        found.removeAll()
     }
 
     /// Takes over the attribute table. The services that were there before and are not any more, each with the handles that

@@ -14,6 +14,8 @@ import WakeSystem
 ///
 /// bluetoothd sends a value to all that are subscribed to a characteristic, so an update that is meant for some of them
 /// reaches the others too. It also counts subscribers: that one of several has unsubscribed is only heard of the last.
+///
+/// On an adapter that cannot be a peripheral the central role works all the same, and what apps publish or advertise is refused.
 package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRoleReporter {
     package let backend = "bluez"
     package var report: ((SourceReport) -> Void)?
@@ -34,17 +36,24 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
     private var listeners: [(client: BluetoothClient, listener: ChannelListener)] = []
     /// The ATT MTU of each central, as it was said last.
     private var mtus: [NameID: Int] = [:]
+    /// Why the adapter cannot be a peripheral; nil where it can.
+    private var inability: BusError?
+    private let isNeeded: Bool
+    private var isRefusalNoted = false
 
     /// The peripheral role beside the central one; the addresses of the centrals among `devices` get their names.
     ///
+    /// - Parameter isNeeded: whether an app is known to be a peripheral, so that it starts on no adapter that cannot be one.
     /// - Throws: ``SystemError`` when the loop takes no more timers.
     package init(
         devices: [ScenarioDevice],
         names: NameTable,
         loop: EventLoop,
-        beside central: BlueZBluetooth
+        beside central: BlueZBluetooth,
+        isNeeded: Bool = false
     ) throws(SystemError) {
         self.names = names
+        self.isNeeded = isNeeded
         self.loop = loop
         table = central.table
         air = central.air
@@ -63,11 +72,15 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
     // MARK: The port
 
     package func start(at now: Instant) throws(SourceFailure) {
-        do throws(BusError) {
-            try server.probe()
-        } catch {
+        do throws(BusError) { try server.probe() } catch { try begin(after: error) }
+    }
+
+    /// The adapter was looked at, and something is wrong with it.
+    func begin(after error: BusError) throws(SourceFailure) {
+        guard error.name == BlueZServer.cannotBePeripheral, !isNeeded else {
             throw SourceFailure(.environment, "bluetooth=bluez: \(error.message)")
         }
+        inability = error
     }
 
     package func stop() {
@@ -86,6 +99,9 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         case .setServing(let client, let serves):
             offers.clients.setServing(client, serves)
             for entry in offers.services where entry.client == client { server.serve(serves, entry.number) }
+        case .advertise(let client, _, _, _, let again) where inability != nil:
+            let subject = names.intern("advertisement")
+            refuse(event(.advertisingStarted, client, subject: subject, failed: true), again: again)
         case .advertise(let client, let localName, let services, let overflow, let again):
             let (services, overflow) = (services.map(names.text), overflow.map(names.text))
             if offers.clients.advertise(client, localName, services: services, overflow: overflow, again: again) {
@@ -138,6 +154,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         if PeripheralRole.reserved.contains(service.uuid) {
             return prepare(added(service, client, failed: true), .failure(.uuidNotAllowed))
         }
+        if inability != nil { return refuse(added(service, client, failed: true), again: again) }
         if offers.services.contains(where: { $0.client == client && $0.service == service }) {
             if !again { prepare(added(service, client)) }
             return
@@ -146,6 +163,14 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         let entry = offers.publish(service, for: client, isAsking: !again)
         server.publish(BlueZLocalService(entry))
         if offers.clients.notServing.contains(client) { server.serve(false, entry.number) }
+    }
+
+    /// Answers that the adapter cannot be a peripheral; what is offered again has no answer.
+    private func refuse(_ refused: WakeEvent, again: Bool) {
+        guard let inability else { return }
+        if !isRefusalNoted { air.note?("bluetooth=bluez: \(inability.message)") }
+        isRefusalNoted = true
+        if !again { prepare(refused, Self.failure(inability)) }
     }
 
     private func added(_ service: LocalService, _ client: BluetoothClient, failed: Bool = false) -> WakeEvent {

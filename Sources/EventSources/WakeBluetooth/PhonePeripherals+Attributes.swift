@@ -195,7 +195,10 @@ extension PhonePeripherals {
             }
         default: break
         }
-        if let client = request.client { report?(answer(to: request.operation, payload, for: client, on: index)) }
+        if let client = request.client {
+            phones[index].found.add(payload, of: client)
+            report?(answer(to: request.operation, payload, for: client, on: index))
+        }
         planToAsk(index, at: now)
     }
 
@@ -215,6 +218,7 @@ extension PhonePeripherals {
             return
         }
         phones[index].subscribers = phones[index].subscribers.filter { !range.contains($0.key) }
+        phones[index].found.remove(range)
         let changed = event(
             .servicesModified,
             of: phones[index].name,
@@ -263,7 +267,8 @@ extension PhonePeripherals {
         case (.peripheralConnected, _): phones[index].wasConnected = true
         case (.servicesDiscovered, .services(let services)): phones[index].known.add(services)
         case (.characteristicsDiscovered, .characteristics(let found)): phones[index].known.add(found)
-        case (.servicesModified, _): phones[index].known.remove(event.voidHandles)
+        case (.servicesModified, _):
+            if let void = event.voidHandles { phones[index].known.remove(void) }
         default: break
         }
     }
@@ -272,22 +277,6 @@ extension PhonePeripherals {
 extension KnownPeripheral {
     fileprivate func uuid(at handle: AttributeHandle) -> String? {
         services.first { $0.handle == handle }?.uuid ?? characteristics.first { $0.handle == handle }?.uuid
-    }
-
-    fileprivate mutating func add(_ found: [GATTService]) {
-        services.removeAll { old in found.contains { $0.handle == old.handle } }
-        services = (services + found).sorted { $0.handle < $1.handle }
-    }
-
-    fileprivate mutating func add(_ found: [GATTCharacteristic]) {
-        characteristics.removeAll { old in found.contains { $0.handle == old.handle } }
-        characteristics = (characteristics + found).sorted { $0.handle < $1.handle }
-    }
-
-    fileprivate mutating func remove(_ void: ClosedRange<AttributeHandle>?) {
-        guard let void else { return }
-        services.removeAll { void.contains($0.handle) }
-        characteristics.removeAll { void.contains($0.handle) }
     }
 }
 

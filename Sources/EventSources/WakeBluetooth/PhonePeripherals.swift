@@ -143,7 +143,8 @@ final class PhonePeripherals: CentralRoleReporter {
             stopScan(client)
             watches.remove(client)
             for index in phones.indices where !kept.contains(phones[index].name) { letGo(client, of: index, at: now) }
-        case .power: break
+        // Another phone tells of its changes.
+        case .power, .forgetAttributes: break
         }
         return false
     }
@@ -258,6 +259,7 @@ final class PhonePeripherals: CentralRoleReporter {
     private func letGo(_ client: BluetoothClient, of index: Int, at now: Instant) {
         guard let place = phones[index].holder(client) else { return }
         phones[index].holders.remove(at: place)
+        phones[index].found.remove(client)
         for request in phones[index].requests.indices where phones[index].requests[request].client == client {
             phones[index].requests[request].client = nil
         }
@@ -308,6 +310,7 @@ final class PhonePeripherals: CentralRoleReporter {
         phones[index].subscribers.removeAll()
         phones[index].unheard.removeAll()
         phones[index].uuids.removeAll()
+        phones[index].found.removeAll()
         phones[index].holders.removeAll { $0.state == .connected }
         for place in phones[index].holders.indices { phones[index].holders[place].state = .pending }
         appeared(index, at: now)
@@ -358,6 +361,7 @@ struct OtherPhone {
     var subscribers: [AttributeHandle: [BluetoothClient]] = [:]
     /// The UUIDs of attributes that were found over this link.
     var uuids: [AttributeHandle: String] = [:]
+    var found = FoundAttributes()
     /// What it said over the link while it was out of reach, oldest first.
     var unheard: [AirMessage] = []
 

@@ -1,3 +1,4 @@
+import WakeCaptures
 import WakeDevices
 import WakeModel
 
@@ -5,8 +6,11 @@ import WakeModel
 struct SimulatedAttributes {
     /// The first handle after those of the GAP and GATT services, which every server has and no central shows.
     static let firstHandle: AttributeHandle = 10
+    /// GAP and GATT: what a file has of them takes no handles but those below ``firstHandle``, and no app sees it.
+    private static let ofSystem = [PeripheralRules.genericAccess, PeripheralRules.genericAttribute]
 
     struct Service {
+        /// 0 for a service of the system.
         var handle: AttributeHandle
         var uuid: String
         var name: NameID
@@ -18,6 +22,9 @@ struct SimulatedAttributes {
         var isOffered: Bool
         /// Positions in `characteristics`.
         var characteristics: Range<Int>
+
+        /// Whether apps can find it.
+        var isShown: Bool { isOffered && handle != 0 }
     }
 
     struct Characteristic {
@@ -51,12 +58,15 @@ struct SimulatedAttributes {
 
     init(_ peripheral: BluetoothPeripheral, device: String, names: NameTable) {
         var handle = Self.firstHandle
+        var isOfSystem = false
         func take(_ count: AttributeHandle) -> AttributeHandle {
+            if isOfSystem { return 0 }
             defer { handle += count }
             return handle
         }
         let toCome = peripheral.servicesToCome
         for (position, service) in (peripheral.services + toCome).enumerated() {
+            isOfSystem = Self.ofSystem.contains(service.uuid)
             let serviceHandle = take(1)
             let first = characteristics.count
             for characteristic in service.characteristics {
@@ -96,7 +106,7 @@ struct SimulatedAttributes {
                     name: names.intern(service.uuid),
                     subject: names.intern("\(device)/\(service.uuid)"),
                     primary: service.primary,
-                    last: handle - 1,
+                    last: isOfSystem ? 0 : handle - 1,
                     isOffered: position < peripheral.services.count,
                     characteristics: first..<characteristics.count
                 )
@@ -108,16 +118,38 @@ struct SimulatedAttributes {
     mutating func move(by count: AttributeHandle) {
         let last = (services.map(\.handle) + characteristics.map(\.handle) + descriptors.map(\.handle)).max() ?? 0
         guard Int(last) + 1 + Int(count) <= Int(AttributeHandle.max) else { return }
-        for index in services.indices {
+        for index in services.indices where services[index].handle != 0 {
             services[index].handle += count
             services[index].last += count
         }
-        for index in characteristics.indices { characteristics[index].handle += count }
-        for index in descriptors.indices { descriptors[index].handle += count }
+        for index in characteristics.indices where characteristics[index].handle != 0 {
+            characteristics[index].handle += count
+        }
+        for index in descriptors.indices where descriptors[index].handle != 0 { descriptors[index].handle += count }
     }
 
-    /// The services that the server has now.
-    var offered: [Service] { services.filter(\.isOffered) }
+    /// The services that the server has now, but for those of the system.
+    var offered: [Service] { services.filter(\.isShown) }
+
+    /// Whether the server tells who has subscribed of changes: by Service Changed, which it indicates.
+    var indicatesChanges: Bool {
+        characteristics.contains { characteristic in
+            let service = services[characteristic.service]
+            return service.isOffered && service.uuid == PeripheralRules.genericAttribute
+                && characteristic.uuid == PeripheralRules.serviceChanged
+                && characteristic.properties.contains(.indicate)
+        }
+    }
+
+    /// Whether the server has a characteristic of a service that no app sees.
+    func isOfSystem(_ uuid: String) -> Bool {
+        characteristics.contains { $0.uuid == uuid && $0.handle == 0 && services[$0.service].isOffered }
+    }
+
+    /// Whether apps find the same in it as in another state of the same table.
+    func shows(theSameAs other: SimulatedAttributes) -> Bool {
+        services.elementsEqual(other.services) { $0.handle == $1.handle && $0.isShown == $1.isShown }
+    }
 
     /// Takes services away, or brings them; gives those that were there and are not any more.
     mutating func change(removing removed: [String], adding added: [String]) -> [Int] {
@@ -130,23 +162,69 @@ struct SimulatedAttributes {
         return gone
     }
 
-    private func isOffered(_ characteristic: Characteristic) -> Bool { services[characteristic.service].isOffered }
+    private func isShown(_ characteristic: Characteristic) -> Bool { services[characteristic.service].isShown }
 
     func service(at handle: AttributeHandle) -> Int? {
-        services.firstIndex { $0.handle == handle && $0.isOffered }
+        services.firstIndex { $0.handle == handle && $0.isShown }
     }
 
     func characteristic(at handle: AttributeHandle) -> Int? {
-        characteristics.firstIndex { $0.handle == handle && isOffered($0) }
+        characteristics.firstIndex { $0.handle == handle && isShown($0) }
     }
 
     /// The first characteristic of a UUID.
     func characteristic(named uuid: String) -> Int? {
-        characteristics.firstIndex { $0.uuid == uuid && isOffered($0) }
+        characteristics.firstIndex { $0.uuid == uuid && isShown($0) }
     }
 
     func descriptor(at handle: AttributeHandle) -> Int? {
-        descriptors.firstIndex { $0.handle == handle && isOffered(characteristics[$0.characteristic]) }
+        descriptors.firstIndex { $0.handle == handle && isShown(characteristics[$0.characteristic]) }
+    }
+
+    /// The handle of the client configuration of a characteristic; nil for one without.
+    func configuration(of characteristic: Int) -> AttributeHandle? {
+        descriptors[characteristics[characteristic].descriptors].first(where: \.isConfiguration)?.handle
+    }
+
+    // MARK: By handle, as on the air
+
+    /// What stands at a handle: positions in `services`, `characteristics` and `descriptors`.
+    enum Attribute {
+        case service(Int)
+        case declaration(Int)
+        case value(Int)
+        case descriptor(Int)
+    }
+
+    /// What the server has at a handle; nil for nothing. The value of a characteristic is behind its declaration.
+    func attribute(at handle: AttributeHandle) -> Attribute? {
+        guard let place = services.firstIndex(where: { $0.isShown && $0.handle <= handle && handle <= $0.last }) else {
+            return nil
+        }
+        if services[place].handle == handle { return .service(place) }
+        for number in services[place].characteristics {
+            let characteristic = characteristics[number]
+            if characteristic.handle == handle { return .declaration(number) }
+            if characteristic.handle + 1 == handle { return .value(number) }
+            if let found = characteristic.descriptors.first(where: { descriptors[$0].handle == handle }) {
+                return .descriptor(found)
+            }
+        }
+        return nil
+    }
+
+    /// What a read of a declaration gives (Bluetooth Core Specification, volume 3, part G, 3.1 and 3.3.1); empty for any other
+    /// attribute.
+    func declared(_ attribute: Attribute) -> [UInt8] {
+        switch attribute {
+        case .service(let place): return AttributeExchange.bytes(ofUUID: services[place].uuid)
+        case .declaration(let number):
+            let characteristic = characteristics[number]
+            return [UInt8(truncatingIfNeeded: characteristic.properties.rawValue)]
+                + AttributeExchange.word(characteristic.handle + 1)
+                + AttributeExchange.bytes(ofUUID: characteristic.uuid)
+        case .value, .descriptor: return []
+        }
     }
 
     /// What records call the attribute of a handle; nil when there is none.
@@ -179,7 +257,7 @@ struct SimulatedAttributes {
         offered.map { GATTService(uuid: $0.uuid, handle: $0.handle, primary: $0.primary) }
     }
 
-    var allCharacteristics: [GATTCharacteristic] { characteristics.filter(isOffered).map(describe) }
+    var allCharacteristics: [GATTCharacteristic] { characteristics.filter(isShown).map(describe) }
 
     private func describe(_ characteristic: Characteristic) -> GATTCharacteristic {
         GATTCharacteristic(

@@ -53,7 +53,7 @@ extension SimulatedBluetooth {
                 return
             }
             let origin = peripherals[index].answerOrigins[line] ?? origin
-            report?(notification(of: first + place, value, origin: origin, at: now))
+            if let sent = notification(of: first + place, value, origin: origin, at: now) { report?(sent) }
             countNotification(of: index, at: now)
         case .disconnect(let line):
             let origin = peripherals[index].answerOrigins[line] ?? self.origin
@@ -67,8 +67,8 @@ extension SimulatedBluetooth {
     func requests(for operation: BluetoothOperation, on index: Int) -> Int {
         let mtu = peripherals[index].description.mtu
         switch operation {
-        case .read(let handle):
-            guard let place = peripherals[index].attributes.characteristic(at: handle) else { return 1 }
+        case .read:
+            guard let place = place(reachedBy: operation, on: index) else { return 1 }
             let length = characteristics[peripherals[index].firstCharacteristic + place].value.count
             // A value that fills its response may have more.
             return length / (mtu - 1) + 1

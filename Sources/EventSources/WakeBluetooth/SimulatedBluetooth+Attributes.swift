@@ -8,7 +8,7 @@ extension SimulatedBluetooth {
     private static let requestLimit = 4096
 
     /// What came of an operation.
-    private struct Answer {
+    struct Answer {
         var subject: NameID?
         var payload: EventPayload
         /// The number of a channel.
@@ -18,6 +18,7 @@ extension SimulatedBluetooth {
             Answer(subject: subject, payload: .failure(BluetoothFailure(domain: .att, code: code, message: message)))
         }
 
+        /// A handle that the phone has not found.
         static let invalidHandle = Answer(subject: nil, payload: .failure(.invalidHandle))
     }
 
@@ -108,7 +109,7 @@ extension SimulatedBluetooth {
         let name = peripherals[index].nameID
         for request in peripherals[index].requests {
             guard let client = request.client else { continue }
-            let subject = peripherals[index].attributes.subject(of: request.operation.attribute)
+            let subject = peripherals[index].table.subject(of: request.operation.attribute)
             refuse(request.operation, for: client, on: name, subject: subject, because: failure, at: now)
         }
         peripherals[index].requests.removeAll()
@@ -162,6 +163,7 @@ extension SimulatedBluetooth {
         traceAnswer(to: request.operation, answer.payload, channel: answer.local, on: index, at: now)
         traceQuestion(to: index, at: now)
         if request.operation.commandValue != nil { return commandLeft(client, index) }
+        peripherals[index].found.add(answer.payload, of: client)
         let told = self.answer(
             to: request.operation,
             on: peripherals[index].nameID,
@@ -179,39 +181,20 @@ extension SimulatedBluetooth {
         on index: Int,
         at now: Instant
     ) -> Answer {
-        let attributes = peripherals[index].attributes
         if let refusal = refusal(of: operation, on: index) {
             tellUnpaired(operation, refusal, for: client, on: index, at: now)
-            return Answer(subject: attributes.subject(of: operation.attribute), payload: .failure(refusal))
+            let subject = peripherals[index].table.subject(of: operation.attribute)
+            return Answer(subject: subject, payload: .failure(refusal))
         }
         switch operation {
-        case .discoverServices(let wanted):
-            return Answer(payload: .services(attributes.found(services: wanted)))
-        case .discoverIncludedServices(let handle, _):
-            guard let service = attributes.service(at: handle) else { return .invalidHandle }
-            return Answer(subject: attributes.services[service].subject, payload: .services([]))
-        case .discoverCharacteristics(let handle, let wanted):
-            guard let service = attributes.service(at: handle) else { return .invalidHandle }
-            return Answer(
-                subject: attributes.services[service].subject,
-                payload: .characteristics(attributes.found(characteristics: wanted, of: service))
-            )
-        case .discoverDescriptors(let handle):
-            guard let characteristic = attributes.characteristic(at: handle) else { return .invalidHandle }
-            return Answer(
-                subject: attributes.characteristics[characteristic].subject,
-                payload: .descriptors(attributes.found(descriptorsOf: characteristic))
-            )
+        case .discoverServices, .discoverIncludedServices, .discoverCharacteristics, .discoverDescriptors:
+            peripherals[index].keepTable()
+            return discover(operation, in: peripherals[index].table)
         case .read(let handle): return read(handle, of: index, at: now)
         case .write(let handle, let value, let withResponse):
             return write(value, to: handle, of: index, withResponse: withResponse, at: now)
         case .setNotify(let handle, let on): return setNotify(on, handle, of: index, for: client, at: now)
-        case .readDescriptor(let handle):
-            guard let place = attributes.descriptor(at: handle) else { return .invalidHandle }
-            return Answer(
-                subject: attributes.descriptors[place].subject,
-                payload: .value(value(of: attributes.descriptors[place], on: index))
-            )
+        case .readDescriptor(let handle): return readDescriptor(handle, of: index)
         case .writeDescriptor(let handle, let value): return writeDescriptor(value, to: handle, of: index)
         case .openChannel(let psm):
             let (number, payload) = openChannel(psm, for: client, on: index, at: now)
@@ -221,83 +204,23 @@ extension SimulatedBluetooth {
         }
     }
 
-    private func read(_ handle: AttributeHandle, of index: Int, at now: Instant) -> Answer {
-        guard let place = peripherals[index].attributes.characteristic(at: handle) else { return .invalidHandle }
-        let characteristic = peripherals[index].attributes.characteristics[place]
-        guard characteristic.properties.contains(.read) else {
-            return .failure(characteristic.subject, code: 2, "Reading is not permitted.")
+    /// What the phone finds in the table that it goes by.
+    private func discover(_ operation: BluetoothOperation, in table: SimulatedAttributes) -> Answer {
+        switch operation {
+        case .discoverServices(let wanted): return Answer(payload: .services(table.found(services: wanted)))
+        case .discoverIncludedServices(let handle, _):
+            guard let service = table.service(at: handle) else { return .invalidHandle }
+            return Answer(subject: table.services[service].subject, payload: .services([]))
+        case .discoverCharacteristics(let handle, let wanted):
+            guard let service = table.service(at: handle) else { return .invalidHandle }
+            let found = table.found(characteristics: wanted, of: service)
+            return Answer(subject: table.services[service].subject, payload: .characteristics(found))
+        case .discoverDescriptors(let handle):
+            guard let characteristic = table.characteristic(at: handle) else { return .invalidHandle }
+            let found = table.found(descriptorsOf: characteristic)
+            return Answer(subject: table.characteristics[characteristic].subject, payload: .descriptors(found))
+        default: return .invalidHandle
         }
-        if let refusal = reaction(of: index, to: .read, on: place, at: now) {
-            return Answer(subject: characteristic.subject, payload: .failure(refusal))
-        }
-        let value = characteristics[peripherals[index].firstCharacteristic + place].value
-        return Answer(subject: characteristic.subject, payload: .value(value))
-    }
-
-    private func write(
-        _ value: [UInt8],
-        to handle: AttributeHandle,
-        of index: Int,
-        withResponse: Bool,
-        at now: Instant
-    ) -> Answer {
-        guard let place = peripherals[index].attributes.characteristic(at: handle) else { return .invalidHandle }
-        let characteristic = peripherals[index].attributes.characteristics[place]
-        guard characteristic.properties.contains(withResponse ? .write : .writeWithoutResponse) else {
-            return .failure(characteristic.subject, code: 3, "Writing is not permitted.")
-        }
-        // A command is one packet.
-        guard value.count <= (withResponse ? 512 : peripherals[index].description.mtu - 3) else {
-            return .failure(characteristic.subject, code: 13, "The value's length is invalid.")
-        }
-        if let refusal = reaction(of: index, to: .write(value), on: place, at: now), withResponse {
-            return Answer(subject: characteristic.subject, payload: .failure(refusal))
-        }
-        return Answer(subject: characteristic.subject, payload: .none)
-    }
-
-    private func writeDescriptor(_ value: [UInt8], to handle: AttributeHandle, of index: Int) -> Answer {
-        guard let place = peripherals[index].attributes.descriptor(at: handle) else { return .invalidHandle }
-        let descriptor = peripherals[index].attributes.descriptors[place]
-        guard !descriptor.isConfiguration else {
-            return .failure(descriptor.subject, code: 3, "Writing is not permitted.")
-        }
-        guard value.count <= 512 else {
-            return .failure(descriptor.subject, code: 13, "The value's length is invalid.")
-        }
-        peripherals[index].attributes.descriptors[place].value = value
-        return Answer(subject: descriptor.subject, payload: .none)
-    }
-
-    /// The client configuration shows whether anybody is subscribed; the others hold what they were given.
-    private func value(of descriptor: SimulatedAttributes.Descriptor, on index: Int) -> [UInt8] {
-        guard descriptor.isConfiguration else { return descriptor.value }
-        let number = peripherals[index].firstCharacteristic + descriptor.characteristic
-        guard !characteristics[number].subscribers.isEmpty else { return [0, 0] }
-        let properties = peripherals[index].attributes.characteristics[descriptor.characteristic].properties
-        return [properties.contains(.notify) ? 1 : 2, 0]
-    }
-
-    private func setNotify(
-        _ on: Bool,
-        _ handle: AttributeHandle,
-        of index: Int,
-        for client: BluetoothClient,
-        at now: Instant
-    ) -> Answer {
-        guard let place = peripherals[index].attributes.characteristic(at: handle) else { return .invalidHandle }
-        let characteristic = peripherals[index].attributes.characteristics[place]
-        guard characteristic.properties.canNotify else {
-            return .failure(characteristic.subject, code: 6, "The request is not supported.")
-        }
-        let number = peripherals[index].firstCharacteristic + place
-        if !on {
-            unsubscribe(client, from: number, at: now)
-        } else if !characteristics[number].subscribers.contains(client) {
-            characteristics[number].subscribers.append(client)
-            runTimetable(number, at: now)
-        }
-        return Answer(subject: characteristic.subject, payload: .notifying(on))
     }
 
     // MARK: Notifying
@@ -320,22 +243,30 @@ extension SimulatedBluetooth {
             && peripherals[index].inRange
     }
 
-    /// A value goes out: as much of it as a packet holds, and as a fault leaves.
-    func notification(of number: Int, _ value: [UInt8], origin: NameID, at now: Instant) -> SourceReport {
+    /// A value goes out: as much of it as a packet holds, and as a fault leaves. Nil where the phone has not found its handle, and drops
+    /// it; it is taken for what has that handle in the table that the phone goes by.
+    func notification(of number: Int, _ value: [UInt8], origin: NameID, at now: Instant) -> SourceReport? {
         let index = characteristics[number].peripheral
         let place = characteristics[number].position
         var sent = value
         let room = peripherals[index].description.mtu - 3
         if sent.count > room { sent = Array(sent.prefix(room)) }
         if let limit = peripherals[index].faults.cutValues, limit < sent.count { sent = Array(sent.prefix(limit)) }
+        traceNotification(of: number, sent, at: now)
+        let handle = peripherals[index].attributes.characteristics[place].handle
+        var subject = peripherals[index].attributes.characteristics[place].subject
+        if peripherals[index].isStale {
+            let table = peripherals[index].table
+            guard let meant = table.characteristic(at: handle) else { return nil }
+            subject = table.characteristics[meant].subject
+        }
         let notified = event(
             .characteristicNotified,
             of: peripherals[index].nameID,
-            attribute: peripherals[index].attributes.characteristics[place].handle,
-            subject: peripherals[index].attributes.characteristics[place].subject,
+            attribute: handle,
+            subject: subject,
             origin: origin
         )
-        traceNotification(of: number, sent, at: now)
         return SourceReport(notified, .value(sent))
     }
 
@@ -380,8 +311,9 @@ extension SimulatedBluetooth {
         if let pause = characteristics[number].timetable.pause(before: characteristics[number].place) {
             planValue(number, at: now.advanced(by: pause))
         }
-        let notified = notification(of: number, value, origin: characteristics[number].origin, at: now)
-        report?(notified)
+        if let notified = notification(of: number, value, origin: characteristics[number].origin, at: now) {
+            report?(notified)
+        }
         countNotification(of: characteristics[number].peripheral, at: now)
     }
 

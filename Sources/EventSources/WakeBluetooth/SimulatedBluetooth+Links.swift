@@ -31,6 +31,7 @@ extension SimulatedBluetooth {
             guard let place = peripherals[index].holder(client), peripherals[index].link == .up else { return }
             peripherals[index].holders[place].state = .connected
             report?(SourceReport(event(.peripheralConnected, of: peripherals[index].nameID, client: client)))
+            if peripherals[index].isStale { report?(SourceReport(untoldChange(of: index, to: client))) }
         }
     }
 
@@ -140,11 +141,12 @@ extension SimulatedBluetooth {
         report?(SourceReport(event(.peripheralConnected, of: peripherals[index].nameID)))
         tellWatches(index, connected: true, at: now)
         readName(of: index, at: now)
+        if peripherals[index].isStale { compareAttributes(of: index, at: now) }
     }
 
     /// Tells those who watch the connections of a peripheral, whoever holds them.
     private func tellWatches(_ index: Int, connected: Bool, at now: Instant) {
-        let services = peripherals[index].attributes.offered.map(\.name) + peripherals[index].advertisedServices
+        let services = peripherals[index].table.offered.map(\.name) + peripherals[index].advertisedServices
         for client in watches.clients(watching: peripherals[index].nameID, services: services) {
             let told = event(.connectionEvent, of: peripherals[index].nameID, client: client)
             prepare(told, .connectionEvent(connected: connected), at: now)
@@ -162,6 +164,7 @@ extension SimulatedBluetooth {
     func letGo(_ client: BluetoothClient, of index: Int, at now: Instant) {
         guard let place = peripherals[index].holder(client) else { return }
         peripherals[index].holders.remove(at: place)
+        peripherals[index].found.remove(client)
         for request in peripherals[index].requests.indices
         where peripherals[index].requests[request].client == client {
             peripherals[index].requests[request].client = nil
@@ -218,6 +221,7 @@ extension SimulatedBluetooth {
             }
             peripherals[index].attributes.move(by: AttributeHandle(peripherals[index].faults.staleHandles))
             peripherals[index].faults.staleHandles = 0
+            peripherals[index].endLink(keeps: keepsAttributes)
         }
         appeared(index, at: now)
     }

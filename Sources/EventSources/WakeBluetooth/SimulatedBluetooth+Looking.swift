@@ -43,8 +43,14 @@ extension SimulatedBluetooth {
         guard poweredOn else { return ("Bluetooth is off", false) }
         guard let peripheral = peripheral(device) else { return ("there is no \(device)", false) }
         guard peripheral.inRange else { return ("\(device) is out of range", false) }
-        guard peripheral.attributes.characteristic(named: characteristic) != nil else {
-            return ("\(device) does not offer that characteristic now", false)
+        guard let place = peripheral.attributes.characteristic(named: characteristic) else {
+            guard peripheral.attributes.isOfSystem(characteristic) else {
+                return ("\(device) does not offer that characteristic now", false)
+            }
+            return (peripheral.link == .up ? "the phone has not subscribed to it" : "\(device) has no link", false)
+        }
+        if peripheral.isStale, reachable(peripheral.firstCharacteristic + place) {
+            return ("the phone keeps an old table of \(device), and knows no such handle (BTC-14)", false)
         }
         if peripheral.link != .up, !peripheral.description.advertising.connectable {
             return ("nobody is subscribed, as \(device) lets nobody connect", false)
@@ -58,7 +64,7 @@ extension SimulatedBluetooth {
         let attributes = peripheral.attributes
         return attributes.characteristics.indices.compactMap { place in
             let characteristic = attributes.characteristics[place]
-            guard characteristic.properties.canNotify, attributes.services[characteristic.service].isOffered else {
+            guard characteristic.properties.canNotify, attributes.services[characteristic.service].isShown else {
                 return nil
             }
             return (characteristic.uuid, characteristics[peripheral.firstCharacteristic + place].value)

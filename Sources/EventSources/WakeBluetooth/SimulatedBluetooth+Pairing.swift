@@ -9,10 +9,10 @@ extension SimulatedBluetooth {
 
     /// What an operation needs of the link.
     private func security(of operation: BluetoothOperation, on index: Int) -> BluetoothPeripheral.Security {
-        let attributes = peripherals[index].attributes
         switch operation {
-        case .read(let handle), .write(let handle, _, _), .setNotify(let handle, _):
-            return attributes.characteristic(at: handle).map { attributes.characteristics[$0].security } ?? .none
+        case .read, .write, .setNotify:
+            let place = place(reachedBy: operation, on: index)
+            return place.map { peripherals[index].attributes.characteristics[$0].security } ?? .none
         case .openChannel(let psm):
             return peripherals[index].description.channels.first { $0.psm == psm }?.security ?? .none
         case .discoverServices, .discoverIncludedServices, .discoverCharacteristics, .discoverDescriptors,
@@ -50,8 +50,8 @@ extension SimulatedBluetooth {
         at now: Instant
     ) {
         guard let missed else { return }
-        let (name, attributes) = (peripherals[index].name, peripherals[index].attributes)
-        let uuid = attributes.characteristic(at: operation.attribute).map { attributes.characteristics[$0].uuid } ?? ""
+        let (name, table) = (peripherals[index].name, peripherals[index].table)
+        let uuid = table.characteristic(at: operation.attribute).map { table.characteristics[$0].uuid } ?? ""
         let what =
             switch operation {
             case .read: "read \(uuid)"

@@ -71,6 +71,8 @@ extension PhonePeripherals {
         return phones[index].known
     }
 
+    func found(on name: NameID) -> FoundAttributes? { position(of: name).map { phones[$0].found } }
+
     func connected(services: [NameID]) -> [NameID] {
         phones
             .filter { $0.link == .up && $0.known.services.contains { services.contains(names.intern($0.uuid)) } }

@@ -27,7 +27,7 @@ extension SimulatedBluetooth {
 
 extension SimulatedPeripheral: SnapshotPart {
     mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        try coder.code(&attributes)
+        try codeTables(with: &coder)
         try coder.code(&random)
         try coder.code(&link)
         try coder.code(&linkGeneration)
@@ -70,10 +70,15 @@ extension SimulatedBeacon: SnapshotPart {
         try coder.code(&inRange)
         try coder.code(&generation)
         try coder.code(&isPlanned)
+        try coder.code(&next)
+        try coder.code(&fresh)
+        try coder.code(&heard)
         try coder.code(&silentUntil)
         try coder.code(&weakenedBy)
         try coder.code(&signal.major)
         try coder.code(&signal.minor)
         try coder.code(&signal.measuredPower)
+        let numbers = 0...Int64.max / 2
+        guard numbers.contains(next), numbers.contains(fresh), heard?.isPossible != false else { throw coder.fault }
     }
 }

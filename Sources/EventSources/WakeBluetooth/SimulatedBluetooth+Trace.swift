@@ -132,8 +132,8 @@ extension SimulatedBluetooth {
         let attributes = peripherals[index].attributes
         let payload: EventPayload =
             switch operation {
-            case .read(let handle):
-                attributes.characteristic(at: handle)
+            case .read:
+                place(reachedBy: operation, on: index)
                     .map { .value(characteristics[peripherals[index].firstCharacteristic + $0].value) } ?? .none
             case .readDescriptor(let handle):
                 attributes.descriptor(at: handle).map { .value(attributes.descriptors[$0].value) } ?? .none
@@ -231,14 +231,16 @@ extension SimulatedBluetooth {
 
     // MARK: Packets of an operation
 
-    /// What goes over the link for an operation; the first request is the same whatever the answer is.
+    /// What goes over the link for an operation; the first request is the same whatever the answer is. What the phone keeps of another
+    /// table it looks for nowhere else.
     private func rounds(
         of operation: BluetoothOperation,
         answered payload: EventPayload,
         on index: Int
     ) -> [AttributeExchange.Round] {
         let exchange = AttributeExchange(mtu: peripherals[index].description.mtu)
-        let attributes = peripherals[index].attributes
+        let attributes = peripherals[index].table
+        if peripherals[index].isStale, operation.isDiscovery { return [] }
         let value: [UInt8] = if case .value(let value) = payload { value } else { [] }
         switch operation {
         case .discoverServices(let wanted):
@@ -285,7 +287,7 @@ extension SimulatedBluetooth {
         on index: Int,
         _ exchange: AttributeExchange
     ) -> [AttributeExchange.Round] {
-        let attributes = peripherals[index].attributes
+        let attributes = peripherals[index].table
         guard let place = attributes.characteristic(at: handle),
             let descriptor = attributes.descriptors[attributes.characteristics[place].descriptors]
                 .first(where: \.isConfiguration)

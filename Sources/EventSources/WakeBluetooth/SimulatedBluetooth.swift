@@ -32,6 +32,8 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
 
     let names: NameTable
     let origin: NameID
+    /// Whether what the phone found of a peripheral's attributes outlives the link (BTC-14).
+    let keepsAttributes: Bool
     var peripherals: [SimulatedPeripheral] = []
     var characteristics: [SimulatedCharacteristic] = []
     /// Positions in `peripherals` by number of name; -1 for none.
@@ -65,16 +67,19 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
 
     /// A radio that reaches these devices; their names are the peripherals' names.
     ///
+    /// - Parameter keepsAttributes: whether what the phone found of a peripheral's attributes outlives the link (BTC-14).
     /// - Parameter loop: is woken when an app writes to a channel; nil where somebody looks at the channels anyway.
     /// - Parameter table: where the descriptors of channels wait to be taken.
     package init(
         devices: [ScenarioDevice],
         names: NameTable,
         seed: UInt64,
+        keepsAttributes: Bool = true,
         loop: EventLoop? = nil,
         table: ChannelTable = ChannelTable()
     ) {
         self.names = names
+        self.keepsAttributes = keepsAttributes
         self.loop = loop
         self.table = table
         origin = names.intern("simulated")
@@ -189,6 +194,8 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
                 letGo(client, of: index, at: now)
             }
         case .power(let on): setPower(on, at: now)
+        case .forgetAttributes:
+            for index in peripherals.indices { peripherals[index].forgetTable() }
         }
         traceScan(at: now)
     }
@@ -222,15 +229,21 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
         guard peripheral.wasConnected else { return KnownPeripheral(name: peripheral.knownName) }
         return KnownPeripheral(
             name: peripheral.knownName,
-            services: peripheral.attributes.allServices,
-            characteristics: peripheral.attributes.allCharacteristics
+            services: peripheral.table.allServices,
+            characteristics: peripheral.table.allCharacteristics
         )
+    }
+
+    package func knownPeripheral(_ name: NameID, of client: BluetoothClient) -> KnownPeripheral? {
+        guard let known = knownPeripheral(name) else { return nil }
+        let found = position(of: name).map { peripherals[$0].found } ?? phones?.found(on: name)
+        return found?.known(named: known.name, by: client)
     }
 
     package func connectedPeripherals(services: [NameID]) -> [NameID] {
         peripherals
             .filter { peripheral in
-                peripheral.link == .up && peripheral.attributes.offered.contains { services.contains($0.name) }
+                peripheral.link == .up && peripheral.table.offered.contains { services.contains($0.name) }
             }
             .sorted { $0.connectedAs < $1.connectedAs }
             .map(\.nameID) + (phones?.connected(services: services) ?? [])
@@ -290,6 +303,9 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
         let index = try known(device)
         let attributes = peripherals[index].attributes
         guard let place = attributes.characteristic(named: characteristic) else {
+            if attributes.isOfSystem(characteristic) {
+                return characteristic == PeripheralRules.serviceChanged && say(value, ofChangesOn: index, at: now)
+            }
             // Its service has gone, or has not come yet.
             if attributes.characteristics.contains(where: { $0.uuid == characteristic }) { return false }
             throw SourceFailure(
@@ -299,8 +315,9 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
         }
         let number = peripherals[index].firstCharacteristic + place
         characteristics[number].value = value
-        guard reachable(number) else { return false }
-        let notified = notification(of: number, value, origin: origin == .none ? self.origin : origin, at: now)
+        guard reachable(number),
+            let notified = notification(of: number, value, origin: origin == .none ? self.origin : origin, at: now)
+        else { return false }
         prepare(.report(notified), at: now)
         countNotification(of: index, at: now)
         return true
@@ -338,7 +355,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort
         }
     }
 
-    private func known(_ device: String) throws(SourceFailure) -> Int {
+    func known(_ device: String) throws(SourceFailure) -> Int {
         guard let index = names.known(device).flatMap(position(of:)) else {
             throw .noDevice("device '\(device)'", among: peripherals.map(\.name))
         }

@@ -62,7 +62,14 @@ struct SimulatedPeripheral {
     private let unnamed: Advertisement
     /// The advertised services, as interned names.
     let advertisedServices: [NameID]
+    /// What the server has.
     var attributes: SimulatedAttributes
+    /// What the phone has found of them, and goes by from then on; nil where it has found nothing yet, or has forgotten it (BTC-14).
+    private(set) var kept: SimulatedAttributes?
+    /// Whether that is not what the server has any more.
+    private(set) var isStale = false
+    /// What each client has found over the link that is up.
+    var found = FoundAttributes()
     /// The position of its first characteristic among all of the radio's.
     let firstCharacteristic: Int
     var random: SimulatedRandom
@@ -151,6 +158,35 @@ struct SimulatedPeripheral {
         return heard
     }
 
+    /// The table that the phone goes by.
+    var table: SimulatedAttributes { kept ?? attributes }
+
+    /// Whether the phone hears of a change over a link: it has found Service Changed, and the server has it.
+    var hearsChanges: Bool { table.indicatesChanges && attributes.indicatesChanges }
+
+    /// The phone looks for attributes, and finds them all.
+    mutating func keepTable() {
+        if kept == nil { kept = attributes }
+    }
+
+    mutating func forgetTable() {
+        kept = nil
+        isStale = false
+    }
+
+    /// The server's table is another, or may be.
+    mutating func compareTables() { isStale = kept.map { !$0.shows(theSameAs: attributes) } ?? false }
+
+    /// The link is over. What the phone found outlives it where nothing could tell of a change, or where the bond lets the server tell
+    /// of it later (BTC-14).
+    ///
+    /// - Parameter keeps: whether anything outlives it at all.
+    mutating func endLink(keeps: Bool) {
+        found.removeAll()
+        let isBonded = security != .none
+        if keeps, let kept, isBonded || !kept.indicatesChanges { compareTables() } else { forgetTable() }
+    }
+
     /// A peripheral with a link is silent on the air, unless its file says otherwise.
     var advertises: Bool { inRange && (link != .up || description.advertising.whileConnected) }
 
@@ -158,6 +194,24 @@ struct SimulatedPeripheral {
 
     func isConnected(_ client: BluetoothClient) -> Bool {
         holder(client).map { holders[$0].state == .connected } ?? false
+    }
+}
+
+extension SimulatedPeripheral {
+    /// Both ends' tables, and what clients have found.
+    mutating func codeTables(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        try coder.code(&attributes)
+        var isKept = kept != nil
+        try coder.code(&isKept)
+        if isKept {
+            var table = kept ?? attributes
+            try coder.code(&table)
+            kept = table
+        } else {
+            kept = nil
+        }
+        compareTables()
+        try coder.code(&found)
     }
 }
 

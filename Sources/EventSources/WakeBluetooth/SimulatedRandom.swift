@@ -18,7 +18,10 @@ struct SimulatedRandom: Codable {
 
     /// Of a normal distribution of mean 0 and deviation 1, nearly: a sum of twelve, which needs no mathematics library
     /// and so is the same on every machine.
-    mutating func normal() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + fraction() } }
+    mutating func normal() -> Double { (0..<12).reduce(-Self.mostNormal) { sum, _ in sum + fraction() } }
+
+    /// What ``normal()`` never exceeds.
+    static let mostNormal = 6.0
 
     /// A time from `low` up to but without `high`.
     mutating func span(from low: Instant.Span, to high: Instant.Span) -> Instant.Span {

@@ -10,6 +10,7 @@ extension SimulatedAccessories {
         try coder.code(&now)
         try coder.code(&lastConnection)
         try coder.code(&hasConnected)
+        try coder.code(&isRadioOn)
         try coder.code(each: &devices)
         var kept = sessions.map(KeptSession.init)
         try coder.code(&kept)
@@ -25,11 +26,14 @@ extension SimulatedAccessories {
         }
     }
 
-    package var heardKinds: [EventKind] { [.accessoryDisconnected] }
+    package var heardKinds: [EventKind] { [.accessoryDisconnected] + EventKind.ofRadioPower }
 
     /// What an app's bytes did to an accessory does not happen again while a journal is read back, since nobody writes them:
     /// that the accessory went is what is known of it.
+    ///
+    /// With the radio what comes over it goes, and comes again (EA-2).
     package func hear(_ event: WakeEvent, _ payload: EventPayload, at now: Instant) {
+        if let isOn = event.turnsRadio { return setRadio(isOn) }
         guard event.app == nil, let index = devices.firstIndex(where: { $0.nameID == event.peripheral }),
             devices[index].connection == event.local
         else { return }
@@ -76,6 +80,7 @@ private struct KeptSession: Codable {
 
 extension SimulatedAccessory: SnapshotPart {
     mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        try coder.code(&isPresent)
         try coder.code(&connection)
         try coder.code(&nextPresence)
         try coder.code(&presenceDue)

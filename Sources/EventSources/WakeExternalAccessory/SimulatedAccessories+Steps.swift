@@ -4,8 +4,12 @@ import WakePorts
 /// What a scenario does with simulated accessories.
 extension SimulatedAccessories {
     /// Whether an accessory is plugged in, or in range.
-    package func isAttached(_ name: String) throws(SourceFailure) -> Bool {
-        devices[try index(name)].connection != nil
+    package func isAttached(_ name: String) throws(SourceFailure) -> Bool { devices[try index(name)].isPresent }
+
+    /// Whether an accessory is in range, and the radio is off that it comes over.
+    package func lacksRadio(_ name: String) throws(SourceFailure) -> Bool {
+        let device = devices[try index(name)]
+        return device.isPresent && device.connection == nil
     }
 
     /// Plugs an accessory in, or brings it into range. Harmless when it is there.

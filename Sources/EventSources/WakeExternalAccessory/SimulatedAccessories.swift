@@ -26,6 +26,8 @@ package final class SimulatedAccessories: AccessoryPort {
     private var isLooking = false
     /// Whether it was said once what is there.
     var hasConnected = false
+    /// Whether the phone's radio is on, without which nothing comes over it.
+    var isRadioOn: Bool
 
     private struct Lingering {
         let number: AccessorySession
@@ -39,7 +41,15 @@ package final class SimulatedAccessories: AccessoryPort {
     /// What a flood sends at a time.
     private static let floodBlock = 4_096
 
-    package init(devices: [ScenarioDevice], names: NameTable, seed: UInt64, loop: EventLoop?) {
+    /// - Parameter isRadioOn: Whether the phone's radio is on at the start.
+    package init(
+        devices: [ScenarioDevice],
+        names: NameTable,
+        seed: UInt64,
+        loop: EventLoop?,
+        isRadioOn: Bool = true
+    ) {
+        self.isRadioOn = isRadioOn
         self.devices = devices.compactMap { device in
             device.accessory.map { SimulatedAccessory($0, named: device.name, names: names, seed: seed) }
         }
@@ -62,10 +72,9 @@ package final class SimulatedAccessories: AccessoryPort {
         for session in sessions { session.socket.close() }
         sessions.removeAll()
         for index in devices.indices {
-            let isThere = devices[index].connection != nil
             devices[index].connection = nil
             let isNew = devices[index].description.presence.first.map { !$0.attached } ?? true
-            if isThere || !hasConnected && isNew { attach(index, origin, at: now) }
+            if devices[index].isPresent || !hasConnected && isNew { attach(index, origin, at: now) }
         }
         hasConnected = true
     }
@@ -203,14 +212,35 @@ package final class SimulatedAccessories: AccessoryPort {
     // MARK: Coming and going
 
     func attach(_ index: Int, _ origin: NameID, at now: Instant) {
-        guard devices[index].connection == nil else { return }
+        devices[index].isPresent = true
         devices[index].backAt = nil
+        join(index, origin)
+    }
+
+    func detach(_ index: Int, _ origin: NameID, at now: Instant) {
+        devices[index].isPresent = false
+        part(index, origin)
+    }
+
+    /// The radio goes off, and what comes over it with it; what is in range then is there again when it goes on.
+    func setRadio(_ isOn: Bool) {
+        isRadioOn = isOn
+        for index in devices.indices where devices[index].description.transport.needsRadio {
+            if isOn { join(index, origin) } else { part(index, origin) }
+        }
+    }
+
+    /// It connects, where it is present and nothing else is missing.
+    private func join(_ index: Int, _ origin: NameID) {
+        guard devices[index].connection == nil, devices[index].isPresent,
+            isRadioOn || !devices[index].description.transport.needsRadio
+        else { return }
         lastConnection += 1
         devices[index].connection = lastConnection
         tell(.accessoryConnected, index, lastConnection, origin)
     }
 
-    func detach(_ index: Int, _ origin: NameID, at now: Instant) {
+    private func part(_ index: Int, _ origin: NameID) {
         guard let connection = devices[index].connection else { return }
         devices[index].connection = nil
         devices[index].faults = SimulatedAccessory.Faults()

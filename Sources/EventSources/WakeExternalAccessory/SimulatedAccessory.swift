@@ -9,7 +9,9 @@ struct SimulatedAccessory {
     /// The interned ``name``.
     let nameID: NameID
     let protocolIDs: [NameID]
-    /// The number of its connection; nil while it is away.
+    /// Whether it is plugged in, or in range.
+    var isPresent = false
+    /// The number of its connection; nil while it is away, or the radio is off that it comes over.
     var connection: AccessoryConnection?
     /// The next change of its presence, and when.
     var nextPresence = 0

@@ -7,7 +7,9 @@ import WakeSystem
 ///
 /// While somebody wants fixes gpsd is asked to watch its receivers, else it may switch them off. When gpsd goes, that is
 /// reported once, as a failure that names it, and the connection is tried again at growing intervals; the first fix
-/// after it is back is a fix like any other. Every fix is reported once, by its time.
+/// after it is back is a fix like any other. Every fix is reported once, by its time: gpsd may say more than once what it
+/// knows of a moment, so a fix is held until the next or for a pause. Of several receivers the first that has a fix is
+/// followed, until it is gone.
 package final class GPSDLocation: ReceiverLocation {
     package static let usualHost = "localhost"
     package static let usualPort: UInt16 = 2947
@@ -17,6 +19,10 @@ package final class GPSDLocation: ReceiverLocation {
     static let pauses: [Int64] = [100, 250, 500, 1_000, 2_000, 5_000]
     /// The longest line; gpsd's own limit is below it.
     static let lineLimit = 65_536
+    /// How long a fix is held at first, in milliseconds.
+    static let usualHold: Int64 = 100
+    /// The longest that a fix is ever held, in milliseconds: receivers mostly have one a second.
+    static let longestHold: Int64 = 1_000
     /// The most bytes read in a turn.
     private static let mostInTurn = 262_144
 
@@ -47,7 +53,14 @@ package final class GPSDLocation: ReceiverLocation {
     private var watch: Watch?
     private var line: [UInt8] = []
     private var isOverlong = false
+    private var receiver = GPSDReceiver()
+    /// The fix that is held, and since when by the monotonic clock; the time of the last one stays.
+    private var held: TrackPoint?
+    private var heldSince: Int64 = 0
     private var lastTimestamp: Double?
+    /// How long a fix is held, in milliseconds: longer where gpsd has said more of one later than that.
+    private(set) var hold = GPSDLocation.usualHold
+    private let holding: Timer
     private var buffer = [UInt8](repeating: 0, count: 16_384)
 
     /// gpsd at a host and port.
@@ -63,9 +76,12 @@ package final class GPSDLocation: ReceiverLocation {
     ) throws(SystemError) {
         self.host = host
         self.port = port
+        holding = try loop.timer(on: .monotonic)
         try super.init("gpsd", names: names, loop: loop, silence: silence)
         retry.handler = { [unowned self] in timerDue() }
+        holding.handler = { [unowned self] in sayHeld() }
         absence.handler = { [unowned self] in
+            receiver.forget()
             lost("gpsd on \(place) hears nothing of its receiver; check that it is plugged in")
         }
     }
@@ -108,12 +124,16 @@ package final class GPSDLocation: ReceiverLocation {
 
     package override func stop() {
         super.stop()
+        held = nil
+        holding.disarm()
         close()
         state = .stopped
     }
 
     /// Asks for fixes when somebody wants them, and that there be none when nobody does.
     override func positioningChanged() {
+        held = nil
+        holding.disarm()
         guard case .up(let socket) = state else { return }
         lastTimestamp = nil
         isWatching = false
@@ -192,6 +212,7 @@ package final class GPSDLocation: ReceiverLocation {
 
     private func gone() {
         guard case .up = state else { return tryLater() }
+        sayHeld()
         interruptions += 1
         attempts = 0
         tryLater()
@@ -250,19 +271,52 @@ package final class GPSDLocation: ReceiverLocation {
             attempts = 0
             retry.disarm()
             if isPositioning { positioningChanged() }
-        case .fix(let point):
+        case .fix(let point, let device):
             guard isPositioning else { return }
+            let others = receiver.others.count
+            let isFollowed = receiver.takes(fixOf: device)
+            if receiver.others.count > others, let text = receiver.note { note?("gpsd on \(place): \(text)") }
+            guard isFollowed else { return }
             expectWord()
-            // Before gpsd knows a receiver's habits it says a fix more than once, as it gathers its sentences.
-            if let said = point.timestamp, said == lastTimestamp { return }
-            lastTimestamp = point.timestamp
-            fixes += 1
-            say(point)
-        case .noFix:
+            take(point)
+        case .noFix(let device):
+            guard receiver.isMeant(by: device) else { return }
+            sayHeld()
             expectWord()
             lost("the receiver of gpsd on \(place) does not know where it is")
-        case .receiver(isActive: false): lost("gpsd on \(place) has lost its receiver; plug it in again")
-        case .receiver(isActive: true), .other: break
+        case .receiver(let device, isActive: false):
+            guard receiver.isMeant(by: device) else { return }
+            receiver.forget()
+            sayHeld()
+            lost("gpsd on \(place) has lost its receiver; plug it in again")
+        case .receiver(_, isActive: true), .other: break
         }
+    }
+
+    /// Holds a fix until gpsd has said what it knows of its time.
+    private func take(_ point: TrackPoint) {
+        if let held, held.timestamp == point.timestamp {
+            self.held?.complete(with: point)
+            return
+        }
+        sayHeld()
+        if let time = point.timestamp, time == lastTimestamp {
+            // It has been reported. gpsd takes so long over each moment, and what it says of the next is waited for.
+            let taken = (MonotonicClock.now() - heldSince) / 1_000_000
+            hold = min(max(hold, taken + Self.usualHold), Self.longestHold)
+            return
+        }
+        held = point
+        heldSince = MonotonicClock.now()
+        lastTimestamp = point.timestamp
+        holding.arm(after: hold)
+    }
+
+    private func sayHeld() {
+        guard let point = held else { return }
+        held = nil
+        holding.disarm()
+        fixes += 1
+        say(point)
     }
 }

@@ -7,9 +7,9 @@ import WakeUdev
 
 /// Positions from a receiver that speaks NMEA 0183 on a tty.
 ///
-/// The tty is read all the time, and its fixes are reported while somebody wants them. A receiver that is unplugged, or
-/// says nothing, is reported once as a failure that names it; plugged in again it is opened again, by a path when the
-/// path is there, else when udev tells of it.
+/// The tty is read all the time, and its fixes are reported while somebody wants them. A receiver that is unplugged, says
+/// nothing, or says nothing of its position, is reported once as a failure that names it; plugged in again it is opened
+/// again, by a path when the path is there, else when udev tells of it.
 package final class NMEALocation: ReceiverLocation {
     package static let usualBaud = 9_600
     /// The sentences of one moment are together when the receiver has been quiet for so long, in milliseconds.
@@ -34,6 +34,8 @@ package final class NMEALocation: ReceiverLocation {
     private var watch: Watch?
     private var reader = NMEAReader()
     private var isStopped = false
+    /// Whether it has said anything since it was last heard to know whether it has a fix.
+    private var hasSpoken = false
     private var buffer = [UInt8](repeating: 0, count: 4_096)
 
     /// A receiver on a tty.
@@ -54,7 +56,13 @@ package final class NMEALocation: ReceiverLocation {
         pause = try loop.timer(on: .monotonic)
         try super.init("nmea", names: names, loop: loop, silence: silence)
         pause.handler = { [unowned self] in paused() }
-        absence.handler = { [unowned self] in missing("says nothing; check its cable and its speed") }
+        absence.handler = { [unowned self] in
+            missing(
+                hasSpoken
+                    ? "says nothing of its position; check its speed, and that it says RMC or GGA"
+                    : "says nothing; check its cable and its speed"
+            )
+        }
         retry.handler = { [unowned self] in open() }
     }
 
@@ -160,6 +168,8 @@ package final class NMEALocation: ReceiverLocation {
 
     private func receive() {
         var total = 0
+        let timeless = counts.timeless
+        var isHeard = false
         while total < Self.mostInTurn, let line {
             guard let count = try? line.read(into: &buffer) ?? -1, count != 0 else { return unplugged() }
             if count < 0 { break }
@@ -167,10 +177,18 @@ package final class NMEALocation: ReceiverLocation {
             var ended: [NMEAReader.Moment] = []
             reader.read(buffer[..<count]) { ended.append($0) }
             for moment in ended { say(moment) }
+            isHeard = isHeard || !ended.isEmpty
         }
         guard line != nil, total > 0 else { return }
         pause.arm(after: Self.quiet)
-        expectWord()
+        hasSpoken = true
+        if isHeard || reader.isGathering || counts.timeless > timeless { expectWord() }
+        if counts.timeless > timeless, !reader.isGathering { missing("does not know where it is") }
+    }
+
+    override func expectWord() {
+        hasSpoken = false
+        super.expectWord()
     }
 
     private func paused() {

@@ -10,6 +10,8 @@ package class ReceiverLocation: LocationPort {
 
     package let backend: String
     package var report: ((SourceReport) -> Void)?
+    /// Takes what is to be said of it beside its reports, in one line.
+    package var note: ((String) -> Void)?
     /// Whether somebody wants fixes.
     package private(set) var isPositioning = false
     /// How often it went away.

@@ -7,7 +7,8 @@ import WakePorts
 /// The first track begins with ``start(at:)``, and the phone moves on it whether or not anybody looks. Fixes are reported
 /// only while somebody wants them (``LocationCommand/positioning(_:)``), beginning with the first that comes after the
 /// wish. When a track is over, or after ``simulatePosition(_:accuracy:origin:at:)``, the phone stays where it is and says
-/// so at once to whoever wants to know, and then once in ``restingInterval``.
+/// so at once to whoever wants to know, and then once in ``restingInterval``. While somebody wants to hear of visits
+/// (``LocationCommand/watchVisits(_:)``), stays at places are reported when they begin and end, by where the phone truly is.
 ///
 /// Given the same tracks, seed and calls it reports the same, to the last digit.
 package final class SimulatedLocation: LocationPort {
@@ -15,11 +16,15 @@ package final class SimulatedLocation: LocationPort {
     package static let restingInterval = Instant.Span.seconds(60)
     /// 1 January 2025, 0:00 UTC: when a run begins for tracks that say no time.
     package static let usualTimestamp = 1_735_689_600.0
+    /// How sure the place of a visit is, in metres; assumed, since Apple publishes none.
+    package static let visitAccuracy = 50.0
 
     package let backend = "simulated"
     package var report: ((SourceReport) -> Void)?
     /// Whether somebody wants fixes.
     package private(set) var isPositioning = false
+    /// Whether somebody wants to hear of visits.
+    package private(set) var watchesVisits = false
 
     private let tracks: [(name: String, track: LocationTrack)]
     private let seed: UInt64
@@ -29,6 +34,7 @@ package final class SimulatedLocation: LocationPort {
     private let names: NameTable
     private var faults = TrackFaults()
     private var isLost = false
+    private var stays = StayWatch()
     /// Reports that go out when time is next given, oldest first, each with its instant.
     private var prepared: [Prepared] = []
     private var state = State.nowhere
@@ -77,21 +83,32 @@ package final class SimulatedLocation: LocationPort {
     }
 
     package func perform(_ command: LocationCommand, at now: Instant) {
-        guard case .positioning(let isWanted) = command, isWanted != isPositioning else { return }
-        isPositioning = isWanted
-        isLost = false
-        schedule(at: now)
+        switch command {
+        case .positioning(let isWanted):
+            guard isWanted != isPositioning else { return }
+            isPositioning = isWanted
+            isLost = false
+            schedule(at: now)
+        case .watchVisits(let isWanted):
+            // What began before is not told.
+            look(until: now)
+            watchesVisits = isWanted
+        case .watchBeacons: break
+        }
     }
 
     package var nextDeadline: Instant? {
-        let own: Instant? =
-            switch state {
-            case .nowhere: nil
-            case .playing(let play, let next): next.flatMap(play.time(of:))
-            case .resting(_, _, let due): due
-            }
-        guard let first = prepared.first?.at else { return own }
-        return min(first, own ?? first)
+        var next = min(prepared.first?.at ?? .distantFuture, nextFix ?? .distantFuture)
+        if watchesVisits, let look = nextLook { next = min(next, look) }
+        return next == .distantFuture ? nil : next
+    }
+
+    private var nextFix: Instant? {
+        switch state {
+        case .nowhere: nil
+        case .playing(let play, let next): next.flatMap(play.time(of:))
+        case .resting(_, _, let due): due
+        }
     }
 
     package func timeReached(_ now: Instant) {
@@ -99,8 +116,10 @@ package final class SimulatedLocation: LocationPort {
             if let first = prepared.first, first.at == next {
                 prepared.removeFirst()
                 report?(first.report)
-            } else {
+            } else if nextFix == next {
                 fixDue(at: next)
+            } else {
+                look(until: next)
             }
         }
     }
@@ -108,9 +127,11 @@ package final class SimulatedLocation: LocationPort {
     // MARK: Moving
 
     private func play(_ track: (name: String, track: LocationTrack), at now: Instant) {
+        look(until: now)
         let start = timestamp(at: now)
         let play = TrackPlay(name: track.name, track: track.track, at: now, seed: seed, timestamp: start)
         state = .playing(play, next: nil)
+        observe(at: now)
         schedule(at: now)
     }
 
@@ -122,6 +143,7 @@ package final class SimulatedLocation: LocationPort {
             if let next = play.firstFix(from: now) {
                 state = .playing(play, next: isPositioning ? next : nil)
             } else {
+                look(until: now)
                 rest(after: play, from: now)
             }
         case .resting(let point, let accuracy, _):
@@ -145,6 +167,7 @@ package final class SimulatedLocation: LocationPort {
             if play.time(of: number + 1) != nil {
                 state = .playing(play, next: number + 1)
             } else {
+                look(until: instant)
                 rest(after: play, from: instant.advanced(by: Self.restingInterval))
             }
             say(play.point(of: number), accuracy: play.track.accuracy, at: instant)
@@ -167,6 +190,37 @@ package final class SimulatedLocation: LocationPort {
 
     private func timestamp(at instant: Instant) -> Double {
         clock.timestamp + Double(instant.since(clock.at).nanoseconds) / 1e9
+    }
+
+    // MARK: Visits
+
+    /// When it is to be looked next where the phone is; nil where nothing would come of it.
+    private var nextLook: Instant? {
+        switch state {
+        case .nowhere: return nil
+        case .resting: return stays.due
+        case .playing(let play, _):
+            let isOver = play.firstFix(from: stays.lookedAt.advanced(by: Instant.Span(nanoseconds: 1))) == nil
+            return isOver ? stays.due : stays.lookedAt.advanced(by: StayWatch.interval)
+        }
+    }
+
+    /// Looks as often as was due until an instant.
+    private func look(until now: Instant) {
+        while let next = nextLook, next <= now { observe(at: next) }
+    }
+
+    private func observe(at now: Instant) {
+        let point: TrackPoint? =
+            switch state {
+            case .nowhere: nil
+            case .playing(let play, _): play.truth(at: now)
+            case .resting(let point, _, _): point
+            }
+        var time = timestamp(at: now)
+        if case .playing = state, let said = point?.timestamp { time = said }
+        let visit = stays.look(at: point?.place, timestamp: time, accuracy: Self.visitAccuracy, now)
+        if let visit, watchesVisits { simulateVisit(visit, at: now) }
     }
 
     // MARK: What a scenario does
@@ -193,7 +247,9 @@ package final class SimulatedLocation: LocationPort {
     ///
     /// - Parameter accuracy: in metres, of a point that says none of its own.
     package func simulatePosition(_ point: TrackPoint, accuracy: Double = 5, at now: Instant) {
+        look(until: now)
         state = .resting(point, accuracy: accuracy, due: nil)
+        observe(at: now)
         schedule(at: now)
     }
 
@@ -245,6 +301,8 @@ package final class SimulatedLocation: LocationPort {
 extension SimulatedLocation {
     package func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
         try coder.code(&isPositioning)
+        try coder.code(&watchesVisits)
+        try coder.code(&stays)
         try coder.code(&clock.timestamp)
         try coder.code(&clock.at)
         try coder.code(&faults)

@@ -69,6 +69,18 @@ struct TrackPlay {
 
     /// What the receiver says in a fix; nil when it does not know where it is.
     func point(of number: Int) -> TrackPoint? {
+        guard var point = truth(of: number) else { return nil }
+        point.place = scatter.scattered(point.place, noise: track.noise, number: number)
+        return point
+    }
+
+    /// Where the phone truly is by the last fix until an instant; nil when that does not know it.
+    func truth(at now: Instant) -> TrackPoint? {
+        let next = firstFix(from: now.advanced(by: Instant.Span(nanoseconds: 1))) ?? count ?? 1
+        return truth(of: max(0, next - 1))
+    }
+
+    private func truth(of number: Int) -> TrackPoint? {
         var point: TrackPoint
         switch track.path {
         case .way(let way, let interval):
@@ -87,7 +99,6 @@ struct TrackPlay {
             point = said
             point.timestamp = said.timestamp.map { $0 + Double(pass) * Double(passLength.nanoseconds) / 1e9 }
         }
-        point.place = scatter.scattered(point.place, noise: track.noise, number: number)
         return point
     }
 

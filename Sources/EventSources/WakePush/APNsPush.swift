@@ -12,7 +12,7 @@ package final class APNsPush: PushPort {
         set { played.report = newValue }
     }
 
-    /// Says in the records that somebody else's push was refused.
+    /// Says in the records that somebody else's push was refused, or that a provider's token was taken that is not as it should be.
     package var note: (String) -> Void = { _ in }
 
     /// What takes the pushes, and plays the extensions.
@@ -52,6 +52,12 @@ package final class APNsPush: PushPort {
         desk.strangerRefused = { [unowned self] in
             if let line = peers.line(refusing: "APNs: a push", of: $0) { note(line) }
         }
+        // Once a run.
+        var isTold = false
+        desk.textDateTaken = { [unowned self] in
+            if !isTold { note(Self.textDate) }
+            isTold = true
+        }
         let identity: TLSIdentity
         do { identity = try TLSIdentity(in: folder, at: WallClock.now() / 1_000_000_000) } catch {
             throw SourceFailure(.environment, "\(folder): the certificates of APNs' endpoint cannot be made: \(error)")
@@ -62,6 +68,9 @@ package final class APNsPush: PushPort {
             throw SourceFailure(.environment, "APNs' endpoint cannot listen on port \(port): \(error)")
         }
     }
+
+    private static let textDate =
+        "APNs: the iat of a provider's token is text, and is taken; by RFC 7519 it is a number, and Apple may refuse the token"
 
     /// How providers reach it, in a line; nil before it listens.
     package var address: String? {

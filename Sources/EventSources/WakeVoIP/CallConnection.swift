@@ -43,12 +43,21 @@ final class CallConnection {
     /// It has no more to read: the app writes no more.
     private(set) var isRead = false
     private var wasReset = false
+    /// The phone has no network: what the server does waits, and so does what the app writes (VOIP-7).
+    private var isCut: Bool
+    /// What the server did meanwhile that the phone would notice, oldest first.
+    private var held: [CallServer.Step] = []
+    /// Since when something has waited for the network; nil while nothing does.
+    private var waitsSince: Instant?
+    /// Its side is ended: it writes no more.
+    private var saysNothing = false
     /// What the network carries of the app's, as one of 100 Mbit/s does.
     private var pace = LinkPace(rate: 12_500_000, burst: 1_048_576)
 
     /// What waits to be sent, at most.
     private static let pieceBytes = 65_536
 
+    /// - Parameter isCut: whether the phone has no network.
     /// - Parameter seed: the one of the run.
     init(
         _ number: UInt64,
@@ -56,6 +65,7 @@ final class CallConnection {
         _ description: CallServer,
         descriptor: Int32,
         scripted: WatchedSockets.Owner? = nil,
+        isCut: Bool = false,
         seed: UInt64
     ) {
         self.number = number
@@ -64,6 +74,7 @@ final class CallConnection {
         answers = description.answers
         self.descriptor = descriptor
         self.scripted = scripted
+        self.isCut = isCut
         appEnd = descriptor >= 0 ? .peer(descriptor) : nil
         messages = CallMessages(description.framing)
         self.seed = seed &+ number &- 1
@@ -102,24 +113,27 @@ final class CallConnection {
 
     // MARK: The plan
 
-    /// Goes on with the plan as far as it goes at `now`.
+    /// Goes on with what waited for the network, and then with the plan, as far as it goes at `now`.
     func advance(at now: Instant) -> Outcome {
         var said = false
         while !isOver {
-            if let due {
-                if due > now { break }
-                self.due = nil
-                stalls = false
+            let outcome: Outcome
+            if !isCut, !held.isEmpty {
+                guard flush(&said) else { break }
+                outcome = perform(held.removeFirst(), at: now)
+            } else {
+                if let due {
+                    if due > now { break }
+                    self.due = nil
+                    stalls = false
+                }
+                guard flush(&said), step < plan.count else { break }
+                let next = plan[step]
+                if case .await = next, scripted == nil { break }
+                step += 1
+                outcome = carryOut(next, at: now)
             }
-            if toPour > 0 || !outgoing.isEmpty {
-                if push() { said = true }
-                if toPour > 0 || !outgoing.isEmpty { break }
-            }
-            guard step < plan.count else { break }
-            let next = plan[step]
-            if case .await = next, scripted == nil { break }
-            step += 1
-            switch carryOut(next, at: now) {
+            switch outcome {
             case .nothing: break
             case .said: said = true
             case .ended(let failed): return .ended(failed: failed)
@@ -128,9 +142,39 @@ final class CallConnection {
         return said ? .said : .nothing
     }
 
-    /// Does one thing, whatever the plan says.
+    /// Writes what was left of before. Says whether nothing is left.
+    private func flush(_ said: inout Bool) -> Bool {
+        if toPour > 0 || !outgoing.isEmpty, push() { said = true }
+        return toPour == 0 && outgoing.isEmpty
+    }
+
+    /// Does one thing, whatever the plan says: at once, or after what waits.
     func carryOut(_ step: CallServer.Step, at now: Instant) -> Outcome {
         guard !isOver else { return .nothing }
+        guard step.reachesPhone, isCut || !held.isEmpty else { return perform(step, at: now) }
+        held.append(step)
+        guard isCut else { return advance(at: now) }
+        waitsSince = waitsSince ?? now
+        return .nothing
+    }
+
+    /// The phone has no network any more.
+    func cut(at now: Instant) {
+        isCut = true
+        if isFull { waitsSince = now }
+    }
+
+    /// The phone has a network again: what waited comes, or the connection has failed.
+    ///
+    /// - Parameter timeout: how long something may have waited; nil for ever.
+    func rejoin(timeout: Instant.Span?, at now: Instant) -> Outcome {
+        isCut = false
+        defer { waitsSince = nil }
+        if let waitsSince, let timeout, now.since(waitsSince) >= timeout { return perform(.reset, at: now) }
+        return advance(at: now)
+    }
+
+    private func perform(_ step: CallServer.Step, at now: Instant) -> Outcome {
         switch step {
         case .send(let text): return send(latest.filled(text))
         case .pour(let count):
@@ -146,6 +190,7 @@ final class CallConnection {
             return .nothing
         case .garbage(let count): return send(random.next(count))
         case .halfClose:
+            saysNothing = true
             if descriptor >= 0 { _ = shutdown(descriptor, Int32(SHUT_WR)) }
             return .ended(failed: false)
         case .close:
@@ -180,9 +225,14 @@ final class CallConnection {
 
     /// Writes as much as the app has room for.
     private func push() -> Bool {
+        if isCut { return false }
         if scripted != nil {
             defer { toPour = 0 }
             return toPour > 0
+        }
+        if saysNothing {
+            outgoing = []
+            toPour = 0
         }
         var wrote = false
         while true {
@@ -210,11 +260,14 @@ final class CallConnection {
     // MARK: Reading
 
     /// When the network carries on what the app writes without end.
-    var roomDue: Instant? { descriptor >= 0 && !isRead && !isOver && !stalls ? pace.nextRoom : nil }
+    var roomDue: Instant? { canRead ? pace.nextRoom : nil }
+
+    /// Whether anything can come of the app.
+    private var canRead: Bool { descriptor >= 0 && !isRead && !isOver && !stalls && !isCut }
 
     /// Reads what there is and the network has carried. Says whether there was anything, the end included.
     func read(at now: Instant) -> Bool {
-        guard descriptor >= 0, !isRead, !isOver, !stalls else { return false }
+        guard canRead else { return false }
         var buffer = [UInt8](repeating: 0, count: Self.pieceBytes)
         var found = false
         while true {
@@ -245,7 +298,12 @@ final class CallConnection {
     /// Answers the messages that have come whole, and goes on with the plan.
     func answer(at now: Instant) -> Outcome {
         var outcome = advance(at: now)
-        while !isOver, let message = messages.next() {
+        while !isOver, !isCut {
+            let pings = messages.takePings()
+            if pings > 0, case .said = send(Array(repeatElement(CallMessages.pong, count: pings).joined())) {
+                outcome = .said
+            }
+            guard let message = messages.next() else { break }
             var next = Outcome.nothing
             if due == nil, step < plan.count, case .await(let prefix) = plan[step], message.begins(with: prefix) {
                 latest = message
@@ -267,7 +325,7 @@ final class CallConnection {
 
     /// Whether it says nothing more by itself: its plan is done, or waits for what the app is to say.
     private var isAtRest: Bool {
-        guard outgoing.isEmpty, toPour == 0 else { return false }
+        guard outgoing.isEmpty, toPour == 0, held.isEmpty else { return false }
         guard step < plan.count else { return true }
         if due == nil, case .await = plan[step] { return true }
         return false
@@ -276,7 +334,7 @@ final class CallConnection {
     /// How many bytes the app has sent that have not come; 0 when it is not known.
     func missing(from app: Int32) -> UInt64 {
         var counts = wake_tcp_counts()
-        guard !isRead, !isOver, !stalls, unsafe wake_tcp_counts(app, &counts) == 0 else { return 0 }
+        guard !isRead, !isOver, !stalls, !isCut, unsafe wake_tcp_counts(app, &counts) == 0 else { return 0 }
         let given = counts.sent + UInt64(counts.not_sent)
         return given > received ? given - received : 0
     }

@@ -17,6 +17,31 @@ struct CallMessages {
         if bytes.count > Self.limit { bytes.removeFirst(bytes.count - Self.limit) }
     }
 
+    private static let ping = Array("\r\n\r\n".utf8)
+    /// What a ping is answered with.
+    static let pong = Array("\r\n".utf8)
+
+    /// Takes the empty lines before the next message, and says how many pings they are: two lines keep a connection open, and the other
+    /// end answers them with one (RFC 5626, section 3.5.1). None where lines are messages.
+    mutating func takePings() -> Int {
+        guard framing == .sip else { return 0 }
+        var (place, count) = (0, 0)
+        while place < bytes.count, bytes[place] == Self.ping[0] || bytes[place] == Self.ping[1] {
+            let rest = bytes[place...].prefix(Self.ping.count)
+            if rest.elementsEqual(Self.ping) {
+                count += 1
+                place += Self.ping.count
+            } else if rest.count < Self.ping.count, Self.ping.starts(with: rest) {
+                // The rest of it may come.
+                break
+            } else {
+                place += 1
+            }
+        }
+        bytes.removeFirst(place)
+        return count
+    }
+
     /// Takes the next whole message.
     mutating func next() -> CallMessage? {
         switch framing {
@@ -29,12 +54,12 @@ struct CallMessages {
     }
 
     private mutating func nextWithHead() -> CallMessage? {
-        // Empty lines between messages keep a connection open (RFC 5626, section 3.5.1).
-        let start = bytes.firstIndex { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") } ?? bytes.count
-        bytes.removeFirst(start)
+        guard let start = bytes.firstIndex(where: { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }) else {
+            return nil
+        }
         var end: Int?
-        var lineStart = 0
-        for place in bytes.indices where bytes[place] == UInt8(ascii: "\n") {
+        var lineStart = start
+        for place in start..<bytes.count where bytes[place] == UInt8(ascii: "\n") {
             let line = bytes[lineStart..<place]
             if line.isEmpty || line.elementsEqual([UInt8(ascii: "\r")]) {
                 end = place + 1
@@ -43,7 +68,7 @@ struct CallMessages {
             lineStart = place + 1
         }
         guard let end else { return nil }
-        let message = CallMessage(head: bytes[..<end])
+        let message = CallMessage(head: bytes[start..<end])
         let body = Int(message.header("Content-Length") ?? "") ?? 0
         guard body >= 0, body <= Self.limit else {
             bytes.removeFirst(end)

@@ -47,6 +47,8 @@ package final class SimulatedVoIP: VoIPPort {
     /// The apps' sockets whose server has closed, until they have come to the end.
     private var trailing: Set<WatchedSockets.Owner> = []
     private var now = Instant.zero
+    /// Whether the phone has a network: without one nothing of a server comes to it, and nothing of it to a server (VOIP-7).
+    package private(set) var hasNetwork: Bool
 
     /// The most connections that all servers together have; further ones wait to be accepted.
     package static let connectionsLimit = 4_096
@@ -57,17 +59,20 @@ package final class SimulatedVoIP: VoIPPort {
     private static let arrivalLimit: Int32 = 2_000
 
     /// - Parameter listens: Whether there are apps that can connect.
+    /// - Parameter hasNetwork: Whether the phone has a network at the start.
     package init(
         servers: [(name: String, server: CallServer)],
         names: NameTable,
         seed: UInt64,
         loop: EventLoop,
-        listens: Bool
+        listens: Bool,
+        hasNetwork: Bool = true
     ) {
         self.names = names
         self.seed = seed
         self.loop = loop
         self.listens = listens
+        self.hasNetwork = hasNetwork
         origin = names.intern("call")
         self.servers = servers.map { Server(name: $0.name, description: $0.server, port: $0.server.port) }
         sockets = WatchedSockets(loop: loop, origin: origin)
@@ -142,7 +147,22 @@ package final class SimulatedVoIP: VoIPPort {
             sockets.tearDown(app)
             ended = ended.filter { $0.key.app != app }
             connections.removeAll { $0.scripted?.app == app }
+        case .network(let isThere, let timeout): setNetwork(isThere, timeout: timeout)
         }
+    }
+
+    private func setNetwork(_ isThere: Bool, timeout: Instant.Span?) {
+        guard isThere != hasNetwork else { return }
+        hasNetwork = isThere
+        for connection in connections {
+            if isThere {
+                settle(connection, connection.rejoin(timeout: timeout, at: now))
+            } else {
+                connection.cut(at: now)
+            }
+        }
+        dropEnded()
+        look(at: now)
     }
 
     /// A scripted app's socket is a connection by itself; a real one's was made by the app.
@@ -157,6 +177,7 @@ package final class SimulatedVoIP: VoIPPort {
                 servers[place].description,
                 descriptor: -1,
                 scripted: owner,
+                isCut: !hasNetwork,
                 seed: seed
             )
         )
@@ -197,6 +218,7 @@ package final class SimulatedVoIP: VoIPPort {
         var latest = nextNumber() - 1
         try coder.code(&latest)
         if coder.isReading { counted = latest }
+        try coder.code(&hasNetwork)
     }
 
     /// How many duplicates of apps' sockets there are.
@@ -207,7 +229,7 @@ package final class SimulatedVoIP: VoIPPort {
     /// A server does something on each connection that it has.
     ///
     /// - Returns: the apps that nothing tells of it, in order: suspended ones that were told already that something is there; nil
-    ///   where it has no connection.
+    ///   where it has no connection. Without a network it waits on all of them.
     @discardableResult
     package func simulate(_ step: CallServer.Step, device: String, at now: Instant) throws(SourceFailure) -> [AppID]? {
         guard let place = servers.firstIndex(where: { $0.name == device }) else {
@@ -282,6 +304,7 @@ package final class SimulatedVoIP: VoIPPort {
                     server: place,
                     servers[place].description,
                     descriptor: number,
+                    isCut: !hasNetwork,
                     seed: seed
                 )
                 connection.watch = try? loop.watch(number, for: [.readable, .writable, .edge]) { [unowned self] _ in

@@ -8,12 +8,23 @@ import WakeSystem
 package final class SocketVoIP: VoIPPort {
     package let backend = "socket"
     package var report: ((SourceReport) -> Void)?
+    /// Says in the records, once, that real peers know nothing of a phone without a network.
+    package var note: (String) -> Void = { _ in }
+    private var hasNetwork: Bool
+    private var isNoted = false
 
     private let peers: PeerNames
     private let sockets: WatchedSockets
 
     /// - Parameter servers: The call servers of the scenario and their names, which stand for the real ones.
-    package init(servers: [(name: String, server: CallServer)], names: NameTable, loop: EventLoop) {
+    /// - Parameter hasNetwork: Whether the phone has a network at the start.
+    package init(
+        servers: [(name: String, server: CallServer)],
+        names: NameTable,
+        loop: EventLoop,
+        hasNetwork: Bool = true
+    ) {
+        self.hasNetwork = hasNetwork
         peers = PeerNames(servers.map { ($0.name, $0.server.port) })
         sockets = WatchedSockets(loop: loop, origin: names.intern("socket"))
     }
@@ -25,7 +36,16 @@ package final class SocketVoIP: VoIPPort {
     package func peer(of descriptor: Int32) -> String { peers.name(of: descriptor) }
 
     package func adopt(_ descriptor: Int32, _ socket: SocketNumber, of app: AppID, peer: NameID) -> Bool {
-        sockets.adopt(descriptor, .init(app: app, number: socket), peer: peer)
+        let isAdopted = sockets.adopt(descriptor, .init(app: app, number: socket), peer: peer)
+        noteNetwork()
+        return isAdopted
+    }
+
+    /// What a real peer says comes over the machine's network, which is there all the same.
+    private func noteNetwork() {
+        guard !hasNetwork, !isNoted, sockets.count > 0 else { return }
+        isNoted = true
+        note("voip=socket: the phone has no network, and what real peers say comes all the same")
     }
 
     package func perform(_ command: VoIPCommand, at now: Instant) {
@@ -36,11 +56,15 @@ package final class SocketVoIP: VoIPPort {
         case .watch(let app): sockets.watch(app)
         case .rest(let app): sockets.rest(app)
         case .tearDown(let app): sockets.tearDown(app)
+        case .network(let isThere, _):
+            hasNetwork = isThere
+            noteNetwork()
         }
     }
 
     package func stop() {
         report = nil
+        note = { _ in }
         sockets.closeAll()
     }
 

@@ -86,7 +86,10 @@ open class CXProvider: NSObject, @unchecked Sendable {
 
     private func report(_ call: UUID, _ update: CXCallUpdate) -> CXErrorCodeIncomingCallError? {
         PushHandlers.reportCall()
-        return Calls.add(call, update, of: self) ? nil : CXErrorCodeIncomingCallError(.callUUIDAlreadyExists)
+        if Calls.add(call, update, of: self) { return nil }
+        // The report was of a call that goes on already.
+        PushHandlers.callEnded()
+        return CXErrorCodeIncomingCallError(.callUUIDAlreadyExists)
     }
 
     /// Reports what has become known of a call.

@@ -48,9 +48,11 @@ enum Calls {
     /// Changes calls; observers hear of it, and providers whose sound begins or ends with it.
     private static func change<Answer: Sendable>(_ body: (inout State) -> Answer) -> Answer {
         let (answer, changes, observers) = state.withLock { state -> (Answer, Changes, [CXCallObserver]) in
+            let known = state.calls
             state.forgetGone()
             let before = state.calls
             let answer = body(&state)
+            tellPhone(known, state.calls)
             return (answer, Changes(from: before, to: state.calls), state.observers.compactMap(\.object))
         }
         for call in changes.calls {
@@ -58,6 +60,14 @@ enum Calls {
         }
         for provider in changes.providers { provider.settleSound() }
         return answer
+    }
+
+    /// The phone counts the calls that go on (PUSH-10); of one that comes in it was told by the report.
+    private static func tellPhone(_ before: [Call], _ after: [Call]) {
+        for call in after where call.isOutgoing && !before.contains(where: { $0.uuid == call.uuid }) {
+            PushHandlers.callBegan()
+        }
+        for call in before where !after.contains(where: { $0.uuid == call.uuid }) { PushHandlers.callEnded() }
     }
 
     private static func change(_ call: UUID, _ body: (inout Call) -> Void) {
@@ -82,10 +92,7 @@ enum Calls {
 
     /// The calls that are not over, oldest first.
     static var list: [CXCall] {
-        state.withLock { state in
-            state.forgetGone()
-            return state.calls.map { CXCall($0, hasEnded: false) }
-        }
+        state.withLock { state in state.calls.filter { $0.provider != nil }.map { CXCall($0, hasEnded: false) } }
     }
 
     /// Whether a call of the provider has sound.

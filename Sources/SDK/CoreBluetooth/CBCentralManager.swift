@@ -29,6 +29,8 @@ open class CBCentralManager: CBManager {
     /// The identifier that a delivery named last, and the object for it.
     private var named = ""
     private weak var namedPeripheral: CBPeripheral?
+    /// The delegate that was told of the disconnect at hand in the shorter form, and does not implement it.
+    private var lackingShortForm: ObjectIdentifier?
 
     /// A manager without a delegate, on the main queue.
     public convenience override init() {
@@ -150,8 +152,10 @@ open class CBCentralManager: CBManager {
     }
 
     /// Connects now, or whenever the peripheral is next in range; without time limit.
+    ///
+    /// The peripheral of another manager is not connected to: a line on stderr says so, and nothing is told.
     open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
-        guard isPoweredOn() else {
+        guard isPoweredOn(), owns(peripheral) else {
             return
         }
         if peripheral.state != .connected {
@@ -172,8 +176,10 @@ open class CBCentralManager: CBManager {
     ]
 
     /// Ends a connection or a pending connect; the delegate is told in both cases.
+    ///
+    /// The connection of another manager's peripheral stays: a line on stderr says so, and nothing is told.
     open func cancelPeripheralConnection(_ peripheral: CBPeripheral) {
-        guard isPoweredOn() else {
+        guard isPoweredOn(), owns(peripheral) else {
             return
         }
         if peripheral.state != .disconnected {
@@ -202,6 +208,13 @@ open class CBCentralManager: CBManager {
     }
 
     // MARK: Peripherals
+
+    /// Whether a peripheral is one of this manager's; says so where it is not.
+    private func owns(_ peripheral: CBPeripheral) -> Bool {
+        if peripheral.isOf(self) { return true }
+        reportMisuse("\(self) \(peripheral) is the peripheral of another manager, ignored")
+        return false
+    }
 
     /// The object for an identifier: the one the app still holds, or a new one.
     private func peripheral(_ text: String, name: String? = nil) -> CBPeripheral? {
@@ -348,43 +361,26 @@ open class CBCentralManager: CBManager {
             return
         }
         peripheral.endLink(becoming: isReconnecting ? .connecting : .disconnected)
-        delegate?.centralManager(
+        guard let delegate else {
+            return
+        }
+        let error = appError(failure)
+        lock.withLock { lackingShortForm = nil }
+        delegate.centralManager(self, didDisconnectPeripheral: peripheral, error: error)
+        guard lock.withLock({ lackingShortForm }) == ObjectIdentifier(delegate) else {
+            return
+        }
+        delegate.centralManager(
             self,
             didDisconnectPeripheral: peripheral,
             timestamp: timestamp - Date.timeIntervalBetween1970AndReferenceDate,
             isReconnecting: isReconnecting,
-            error: appError(failure)
+            error: error
         )
     }
-}
 
-extension WireDiscovery {
-    fileprivate var advertisementData: [String: Any] {
-        var data: [String: Any] = [CBAdvertisementDataIsConnectable: NSNumber(value: advertisement.connectable)]
-        if let localName = advertisement.localName {
-            data[CBAdvertisementDataLocalNameKey] = localName
-        }
-        if !advertisement.services.isEmpty {
-            data[CBAdvertisementDataServiceUUIDsKey] = advertisement.services.map { CBUUID(string: $0) }
-        }
-        if !overflowServices.isEmpty {
-            data[CBAdvertisementDataOverflowServiceUUIDsKey] = overflowServices.map { CBUUID(string: $0) }
-        }
-        if !solicitedServices.isEmpty {
-            data[CBAdvertisementDataSolicitedServiceUUIDsKey] = solicitedServices.map {
-                CBUUID(string: $0)
-            }
-        }
-        if let manufacturerData = advertisement.manufacturerData {
-            data[CBAdvertisementDataManufacturerDataKey] = Data(manufacturerData)
-        }
-        if !advertisement.serviceData.isEmpty {
-            let pairs = advertisement.serviceData.map { (CBUUID(string: $0.service), Data($0.data)) }
-            data[CBAdvertisementDataServiceDataKey] = Dictionary(pairs) { $1 }
-        }
-        if let txPower = advertisement.txPower {
-            data[CBAdvertisementDataTxPowerLevelKey] = NSNumber(value: Int(txPower))
-        }
-        return data
+    /// The shorter form of a disconnect has reached a delegate that does not implement it.
+    func noteLackOfShortForm(in delegate: any CBCentralManagerDelegate) {
+        lock.withLock { lackingShortForm = ObjectIdentifier(delegate) }
     }
 }

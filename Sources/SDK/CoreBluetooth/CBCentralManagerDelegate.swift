@@ -23,12 +23,15 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
         error: (any Error)?
     )
     /// A connection ended; no error when the app asked for it.
+    ///
+    /// Where a delegate implements both forms of a disconnect, this one alone is called, as reports of phones have it.
     func centralManager(
         _ central: CBCentralManager,
         didDisconnectPeripheral peripheral: CBPeripheral,
         error: (any Error)?
     )
-    /// A connection ended; the form that tells when, and whether the system connects again by itself.
+    /// A connection ended; the form that tells when, and whether the system connects again by itself. It is called where the
+    /// shorter one is not implemented.
     func centralManager(
         _ central: CBCentralManager,
         didDisconnectPeripheral peripheral: CBPeripheral,
@@ -50,8 +53,6 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
 }
 
 /// What a delegate that does not implement a method does.
-///
-/// The framework calls the longer form of a disconnect; where only the shorter is implemented, this passes it on.
 extension CBCentralManagerDelegate {
     /// Says that the restore identifier was given for nothing.
     public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
@@ -79,23 +80,23 @@ extension CBCentralManagerDelegate {
         error: (any Error)?
     ) {}
 
-    /// Does nothing.
+    /// Has the longer form called.
     public func centralManager(
         _ central: CBCentralManager,
         didDisconnectPeripheral peripheral: CBPeripheral,
         error: (any Error)?
-    ) {}
+    ) {
+        central.noteLackOfShortForm(in: self)
+    }
 
-    /// Calls the shorter form.
+    /// Does nothing.
     public func centralManager(
         _ central: CBCentralManager,
         didDisconnectPeripheral peripheral: CBPeripheral,
         timestamp: CFAbsoluteTime,
         isReconnecting: Bool,
         error: (any Error)?
-    ) {
-        centralManager(central, didDisconnectPeripheral: peripheral, error: error)
-    }
+    ) {}
 
     /// Does nothing.
     public func centralManager(

@@ -74,6 +74,9 @@ open class CBPeripheral: CBPeer {
         }
     }
 
+    /// Whether a manager has given this object to the app.
+    func isOf(_ manager: CBCentralManager) -> Bool { self.manager === manager }
+
     /// The name, where known.
     open var name: String? {
         lock.withLock { storedName }

@@ -1,22 +1,32 @@
 import Foundation
 import Synchronization
+import WakeClient
+import WakeWire
 
 /// Has live updates go on in the background, from when it is made until it is invalidated or let go.
 ///
-/// As with ``CLLocationManager/allowsBackgroundLocationUpdates``, an app without `location` among its background modes ends
+/// One that is made in the foreground also makes When In Use enough there: updates come, and so do the events of monitors and regions
+/// (SESS-3). As with ``CLLocationManager/allowsBackgroundLocationUpdates``, an app without `location` among its background modes ends
 /// where it has both a session and live updates (LOC-6).
 open class CLBackgroundActivitySession: NSObject, @unchecked Sendable {
     private let isHeld = Mutex(true)
+    private let number: UInt32
 
     /// Begins a session.
     public override init() {
+        let client = BenchClient.shared
+        client.runWithoutApplication()
+        number = UInt32(truncatingIfNeeded: client.mintNumber())
         super.init()
+        client.send(.location(manager: number, .beginSession))
         BackgroundActivities.begin()
     }
 
     /// Ends the session.
     open func invalidate() {
-        if isHeld.withLock({ exchange(&$0, with: false) }) { BackgroundActivities.end() }
+        guard isHeld.withLock({ exchange(&$0, with: false) }) else { return }
+        BackgroundActivities.end()
+        BenchClient.shared.send(.location(manager: number, .endSession))
     }
 
     deinit { invalidate() }

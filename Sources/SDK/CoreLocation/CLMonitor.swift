@@ -6,8 +6,8 @@ public protocol CLCondition: Sendable {}
 /// Watches conditions, and tells when they begin and cease to hold; that also starts an app that was ended.
 ///
 /// An app that is started so makes a monitor of the same name again, soon or late, and finds its conditions and then the event in
-/// it. What was told last is not kept beyond the process. Each condition is a region to the bench, `CLMonitor NAME/IDENTIFIER`,
-/// which counts among the regions that an app may monitor.
+/// it. What was handled last is kept in the app's folder, for the processes after this one (MON-3). Each condition is a region to the
+/// bench, `CLMonitor NAME/IDENTIFIER`, which counts among the regions that an app may monitor.
 public actor CLMonitor {
     /// The app's name for it.
     public let name: String
@@ -33,10 +33,13 @@ public actor CLMonitor {
     /// The conditions' identifiers, sorted.
     public var identifiers: [String] { watcher.identifiers }
 
-    /// A condition, and what was told of it last.
+    /// A condition, and the last of its events that was handled: while one is handled, the event before it (MON-3).
     public func record(for identifier: String) -> CLMonitor.Record? { watcher.record(identifier) }
 
-    /// Changes of the conditions' states, from now on; the first to ask gets those that nobody heard, too.
+    /// Changes of the conditions' states, from now on; the first to ask gets those that nobody heard, too, and those that an earlier
+    /// process did not handle.
+    ///
+    /// An event is handled once its iterator is asked for the next, or is gone.
     public var events: CLMonitor.Events { Events(watcher: watcher) }
 
     /// A circle on Earth.
@@ -91,12 +94,12 @@ public actor CLMonitor {
         }
     }
 
-    /// A condition, and what was told of it last.
+    /// A condition, and the last of its events that was handled.
     public struct Record: Sendable {
         /// The condition.
         public let condition: any CLCondition
-        /// What was told last.
-        public internal(set) var lastEvent: CLMonitor.Event
+        /// What was handled last; before the first event, the state that the condition was taken to be in.
+        public let lastEvent: CLMonitor.Event
     }
 
     /// A change of a condition's state.
@@ -121,6 +124,8 @@ public actor CLMonitor {
         public let state: State
         /// When that was told.
         public let date: Date
+        /// Counts the events of the monitor in this process.
+        let number: UInt64
     }
 
     /// A sequence of changes.
@@ -131,14 +136,22 @@ public actor CLMonitor {
         let watcher: MonitorWatcher
 
         /// Begins to listen.
-        public func makeAsyncIterator() -> Iterator { Iterator(stream: watcher.listen().makeAsyncIterator()) }
+        public func makeAsyncIterator() -> Iterator {
+            Iterator(stream: watcher.listen().makeAsyncIterator(), atHand: EventAtHand(watcher))
+        }
 
         /// Takes one change after the other.
         public struct Iterator: AsyncIteratorProtocol {
             var stream: AsyncStream<CLMonitor.Event>.Iterator
+            let atHand: EventAtHand
 
-            /// The next change, which this waits for; nil once the task is cancelled.
-            public mutating func next() async throws -> CLMonitor.Event? { await stream.next() }
+            /// The next change, which this waits for; nil once the task is cancelled. The one before counts as handled.
+            public mutating func next() async throws -> CLMonitor.Event? {
+                atHand.replace(by: nil)
+                let event = await stream.next()
+                atHand.replace(by: event)
+                return event
+            }
         }
     }
 }

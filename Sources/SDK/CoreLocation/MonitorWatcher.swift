@@ -7,10 +7,27 @@ final class MonitorWatcher: NSObject, CLLocationManagerDelegate, @unchecked Send
     static let prefix = "CLMonitor "
 
     private struct State {
-        var records: [String: CLMonitor.Record] = [:]
+        var conditions: [String: Watched] = [:]
         var listeners: [UUID: AsyncStream<CLMonitor.Event>.Continuation] = [:]
-        /// What nobody has heard yet.
-        var unheard: [CLMonitor.Event] = []
+        var lastNumber: UInt64 = 0
+
+        mutating func event(_ identifier: String, _ state: CLMonitor.Event.State, _ date: Date) -> CLMonitor.Event {
+            lastNumber += 1
+            return CLMonitor.Event(identifier: identifier, state: state, date: date, number: lastNumber)
+        }
+    }
+
+    /// A condition, and what came of it.
+    private struct Watched {
+        let condition: any CLCondition
+        /// What was handled last.
+        var handled: CLMonitor.Event
+        /// The newest event, while it is not handled.
+        var coming: CLMonitor.Event?
+        /// A listener has been given it.
+        var isTold = false
+
+        var newest: CLMonitor.Event.State { (coming ?? handled).state }
     }
 
     private let prefix: String
@@ -24,10 +41,14 @@ final class MonitorWatcher: NSObject, CLLocationManagerDelegate, @unchecked Send
         state.withLock { state in
             for region in manager.monitoredRegions {
                 guard let identifier = identifier(of: region), let condition = region.condition else { continue }
-                state.records[identifier] = CLMonitor.Record(
+                let kept = KeptConditions.entry(region.identifier)
+                let handled = kept?.handled ?? KeptConditions.Moment(.unknown, Date())
+                var watched = Watched(
                     condition: condition,
-                    lastEvent: event(identifier, .unknown)
+                    handled: state.event(identifier, handled.state, handled.date)
                 )
+                watched.coming = kept?.coming.map { state.event(identifier, $0.state, $0.date) }
+                state.conditions[identifier] = watched
             }
         }
         manager.delegate = self
@@ -36,23 +57,25 @@ final class MonitorWatcher: NSObject, CLLocationManagerDelegate, @unchecked Send
 
     deinit { Self.registry.withLock { _ = $0.watchers.removeValue(forKey: ObjectIdentifier(self)) } }
 
-    private func event(_ identifier: String, _ state: CLMonitor.Event.State) -> CLMonitor.Event {
-        CLMonitor.Event(identifier: identifier, state: state, date: Date())
-    }
-
     private func identifier(of region: CLRegion) -> String? {
         region.identifier.hasPrefix(prefix) ? String(region.identifier.dropFirst(prefix.count)) : nil
     }
 
     // MARK: Conditions
 
-    var identifiers: [String] { state.withLock { $0.records.keys.sorted() } }
+    var identifiers: [String] { state.withLock { $0.conditions.keys.sorted() } }
 
-    func record(_ identifier: String) -> CLMonitor.Record? { state.withLock { $0.records[identifier] } }
+    func record(_ identifier: String) -> CLMonitor.Record? {
+        state.withLock { state in
+            state.conditions[identifier].map { CLMonitor.Record(condition: $0.condition, lastEvent: $0.handled) }
+        }
+    }
 
     func add(_ condition: any CLCondition, _ identifier: String, _ assumed: CLMonitor.Event.State) {
-        let event = event(identifier, assumed)
-        state.withLock { $0.records[identifier] = CLMonitor.Record(condition: condition, lastEvent: event) }
+        state.withLock { state in
+            let event = state.event(identifier, assumed, Date())
+            keep(Watched(condition: condition, handled: event), identifier, &state)
+        }
         if let region = condition.region(prefix + identifier) {
             manager.startMonitoring(for: region)
         } else {
@@ -61,8 +84,11 @@ final class MonitorWatcher: NSObject, CLLocationManagerDelegate, @unchecked Send
     }
 
     func remove(_ identifier: String) {
-        let record = state.withLock { $0.records.removeValue(forKey: identifier) }
-        if let region = record?.condition.region(prefix + identifier) { manager.stopMonitoring(for: region) }
+        let watched = state.withLock { state in
+            KeptConditions.set(nil, of: prefix + identifier)
+            return state.conditions.removeValue(forKey: identifier)
+        }
+        if let region = watched?.condition.region(prefix + identifier) { manager.stopMonitoring(for: region) }
     }
 
     // MARK: Listeners
@@ -74,21 +100,44 @@ final class MonitorWatcher: NSObject, CLLocationManagerDelegate, @unchecked Send
             self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
         }
         state.withLock { state in
-            for event in state.unheard { continuation.yield(event) }
-            state.unheard = []
+            let unheard = state.conditions.values.compactMap { $0.isTold ? nil : $0.coming }
+            for event in unheard.sorted(by: { $0.number < $1.number }) {
+                continuation.yield(event)
+                state.conditions[event.identifier]?.isTold = true
+            }
             state.listeners[number] = continuation
         }
         return stream
     }
 
     private func change(_ identifier: String, to new: CLMonitor.Event.State) {
-        let event = event(identifier, new)
         state.withLock { state in
-            guard let record = state.records[identifier], record.lastEvent.state != new else { return }
-            state.records[identifier]?.lastEvent = event
-            if state.listeners.isEmpty { state.unheard.append(event) }
+            guard var watched = state.conditions[identifier], watched.newest != new else { return }
+            let event = state.event(identifier, new, Date())
+            watched.coming = event
+            watched.isTold = !state.listeners.isEmpty
+            keep(watched, identifier, &state)
             for listener in state.listeners.values { listener.yield(event) }
         }
+    }
+
+    /// A listener has handled an event.
+    func finish(_ event: CLMonitor.Event) {
+        state.withLock { state in
+            guard var watched = state.conditions[event.identifier], watched.handled.number < event.number else {
+                return
+            }
+            watched.handled = event
+            if watched.coming?.number == event.number { watched.coming = nil }
+            keep(watched, event.identifier, &state)
+        }
+    }
+
+    /// Here and for the processes after this one.
+    private func keep(_ watched: Watched, _ identifier: String, _ state: inout State) {
+        state.conditions[identifier] = watched
+        let entry = KeptConditions.Entry(handled: watched.handled, coming: watched.coming)
+        KeptConditions.set(entry, of: prefix + identifier)
     }
 
     // MARK: Monitors that are still to be made

@@ -20,7 +20,7 @@ public struct UIUserNotificationType: OptionSet, Sendable {
     public static let alert = Self(rawValue: 4)
 }
 
-/// What the user is asked for and allows: on this phone, all.
+/// What the user is asked for and allows: on this phone, all or nothing.
 open class UIUserNotificationSettings: NSObject, @unchecked Sendable {
     /// What was asked for.
     public let types: UIUserNotificationType
@@ -34,10 +34,12 @@ open class UIUserNotificationSettings: NSObject, @unchecked Sendable {
 
 // Notifications in the form from before UserNotifications. A centre of that framework with a delegate hears of them instead.
 extension UIApplication {
-    /// Asks the user, who always agrees; the delegate is told.
+    /// Asks the user; the delegate is told what is allowed, which is all unless the bench says otherwise (NOTE-7).
     public func registerUserNotificationSettings(_ notificationSettings: UIUserNotificationSettings) {
+        let allowed =
+            NotificationHandlers.isAllowed ? notificationSettings : UIUserNotificationSettings(types: [])
         DispatchQueue.main.async { [self] in
-            delegate?.application(self, didRegister: notificationSettings)
+            delegate?.application(self, didRegister: allowed)
         }
     }
 

@@ -35,7 +35,9 @@ extension UIApplication {
         case background = 2
     }
 
-    /// A key of the launch options.
+    /// A key of the launch options, which are nil in an app with a scene manifest (SCN-1).
+    ///
+    /// Those of Bluetooth and location are deprecated with iOS 26.
     public struct LaunchOptionsKey: RawRepresentable, Hashable, Sendable {
         /// The text behind the key.
         public let rawValue: String

@@ -128,7 +128,9 @@ extension UIApplication {
         return application
     }
 
+    /// What the delegate is told of why the process was started; nothing in an app with scenes, whatever started it (SCN-1).
     private static func launchOptions(_ welcome: Welcome) -> [LaunchOptionsKey: Any]? {
+        guard SceneManifest.ofApp == nil else { return nil }
         let told = welcome.options
         var options: [LaunchOptionsKey: Any] = [:]
         if !told.bluetoothCentrals.isEmpty { options[.bluetoothCentrals] = told.bluetoothCentrals }

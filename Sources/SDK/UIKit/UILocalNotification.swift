@@ -94,6 +94,15 @@ open class UILocalNotification: NSObject, NSCopying, @unchecked Sendable {
         return trigger
     }
 
+    /// The date at which a clock on the wall shows a time, in seconds since 1970; in Greenwich without a time zone.
+    static func date(_ wall: Double, on zone: TimeZone?) -> Date {
+        let date = Date(timeIntervalSince1970: wall)
+        guard let zone else { return date }
+        // Near a change of the clock the first guess may have the other side's offset.
+        let guess = date.addingTimeInterval(-Double(zone.secondsFromGMT(for: date)))
+        return date.addingTimeInterval(-Double(zone.secondsFromGMT(for: guess)))
+    }
+
     private static func cut(_ text: String, to bytes: Int) -> String {
         text.utf8.count <= bytes ? text : String(decoding: Array(text.utf8.prefix(bytes - 3)), as: UTF8.self)
     }
@@ -137,8 +146,7 @@ open class UILocalNotification: NSObject, NSCopying, @unchecked Sendable {
         userInfo = UserInfo.values(wire.userInfo)
         if let trigger = wire.trigger, let date = trigger.date {
             timeZone = trigger.isWall ? TimeZone.current : nil
-            let ahead = Double(timeZone?.secondsFromGMT() ?? 0)
-            fireDate = Date(timeIntervalSince1970: date - ahead)
+            fireDate = Self.date(date, on: timeZone)
             repeatInterval = trigger.unit.flatMap(Self.component)
         }
     }

@@ -72,7 +72,7 @@ public enum UNNotificationSetting: Int, Sendable {
     case enabled = 2
 }
 
-/// What the user lets notifications of the app do: on this phone, all.
+/// What the user lets notifications of the app do: on this phone, all or nothing.
 open class UNNotificationSettings: NSObject, NSCopying, @unchecked Sendable {
     /// The user's word.
     public let authorizationStatus: UNAuthorizationStatus

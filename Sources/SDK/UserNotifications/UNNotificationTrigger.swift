@@ -61,15 +61,25 @@ open class UNTimeIntervalNotificationTrigger: UNNotificationTrigger, @unchecked 
 
 /// Brings a notification when the phone's clock shows a date.
 open class UNCalendarNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {
-    /// What the clock shows; what is left out and finer than all that is given is 0.
+    /// What the clock shows.
     public let dateComponents: DateComponents
 
-    /// A trigger for a date of the phone's own clock. What counts are year, month, day, weekday, hour, minute and second.
+    /// A trigger for a date of the phone's own clock, by the Gregorian calendar, whose weeks begin on Sunday.
+    ///
+    /// It comes when `Calendar.nextDate(after:matching:matchingPolicy:)` says with `.nextTime`, and never where a component is out of
+    /// its range. All units from the year to the second count, weeks, ordinals and quarters among them; eras, nanoseconds and leap
+    /// months do not.
     public init(dateMatching dateComponents: DateComponents, repeats: Bool) {
         self.dateComponents = dateComponents
         super.init(repeats: repeats)
         if let zone = dateComponents.timeZone, zone.secondsFromGMT() != TimeZone.current.secondsFromGMT() {
             notDecided("UNCalendarNotificationTrigger: the phone's time zone counts, and not that of dateComponents")
+        }
+        if let calendar = dateComponents.calendar, calendar.identifier != .gregorian {
+            notDecided("UNCalendarNotificationTrigger: dateComponents are taken for those of the Gregorian calendar")
+        }
+        if dateComponents.era != nil || dateComponents.nanosecond != nil || dateComponents.isLeapMonth == true {
+            notDecided("UNCalendarNotificationTrigger: era, nanosecond and isLeapMonth of dateComponents do not count")
         }
     }
 
@@ -78,27 +88,61 @@ open class UNCalendarNotificationTrigger: UNNotificationTrigger, @unchecked Send
         super.init(repeats: repeats, due: due)
     }
 
-    /// When it would be due next.
-    open func nextTriggerDate() -> Date? {
-        due ?? Calendar.current.nextDate(after: Date(), matching: dateComponents, matchingPolicy: .nextTime)
+    /// When it would be due next; nil when it never is.
+    open func nextTriggerDate() -> Date? { due ?? date(after: Date(), in: .current) }
+
+    /// When it would be due after a date, by a clock in a zone.
+    func date(after date: Date, in zone: TimeZone) -> Date? {
+        let second = Int64(date.timeIntervalSince1970.rounded(.down))
+        let table = PhoneZone(name: zone.identifier, around: second) { at in
+            zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(at)))
+        }
+        return DateMatch(dateComponents)?.next(after: second, in: table).map { Date(timeIntervalSince1970: Double($0)) }
     }
 
     override var wire: WireNotificationTrigger? {
         var wire = WireNotificationTrigger()
-        let shown = dateComponents
-        wire.year = shown.year.flatMap { (1...9_999).contains($0) ? Int32($0) : nil }
-        wire.month = Self.number(shown.month, in: 1...12)
-        wire.day = Self.number(shown.day, in: 1...31)
-        wire.weekday = Self.number(shown.weekday, in: 1...7)
-        wire.hour = Self.number(shown.hour, in: 0...23)
-        wire.minute = Self.number(shown.minute, in: 0...59)
-        wire.second = Self.number(shown.second, in: 0...59)
+        wire.match = DateMatch(dateComponents) ?? DateMatch()
         wire.repeats = repeats
         return wire
     }
+}
 
-    private static func number(_ value: Int?, in range: ClosedRange<Int>) -> UInt8? {
-        value.flatMap { range.contains($0) ? UInt8($0) : nil }
+extension DateMatch {
+    /// What components give; nil where one of them is out of its range.
+    init?(_ components: DateComponents) {
+        self.init()
+        let given: [(CalendarUnit, Int?)] = [
+            (.year, components.year), (.dayOfYear, components.dayOfYear), (.quarter, components.quarter),
+            (.month, components.month), (.day, components.day), (.hour, components.hour),
+            (.minute, components.minute), (.second, components.second), (.weekday, components.weekday),
+            (.weekdayOrdinal, components.weekdayOrdinal), (.weekOfMonth, components.weekOfMonth),
+            (.weekOfYear, components.weekOfYear), (.yearForWeekOfYear, components.yearForWeekOfYear),
+        ]
+        for case (let unit, let value?) in given {
+            guard unit.range.contains(Int64(value)) else { return nil }
+            self[unit] = Int64(value)
+        }
+    }
+
+    /// The same in Foundation's words.
+    var components: DateComponents {
+        func number(_ unit: CalendarUnit) -> Int? { self[unit].map { Int($0) } }
+        var components = DateComponents()
+        components.year = number(.year)
+        components.dayOfYear = number(.dayOfYear)
+        components.quarter = number(.quarter)
+        components.month = number(.month)
+        components.day = number(.day)
+        components.hour = number(.hour)
+        components.minute = number(.minute)
+        components.second = number(.second)
+        components.weekday = number(.weekday)
+        components.weekdayOrdinal = number(.weekdayOrdinal)
+        components.weekOfMonth = number(.weekOfMonth)
+        components.weekOfYear = number(.weekOfYear)
+        components.yearForWeekOfYear = number(.yearForWeekOfYear)
+        return components
     }
 }
 
@@ -109,14 +153,6 @@ extension WireNotificationTrigger {
             return UNTimeIntervalNotificationTrigger(timeInterval: interval, repeats: repeats, due: due)
         }
         if date != nil { return UNLegacyNotificationTrigger(repeats: unit ?? .never != .never, due: due) }
-        var shown = DateComponents()
-        shown.year = year.map(Int.init)
-        shown.month = month.map(Int.init)
-        shown.day = day.map(Int.init)
-        shown.weekday = weekday.map(Int.init)
-        shown.hour = hour.map(Int.init)
-        shown.minute = minute.map(Int.init)
-        shown.second = second.map(Int.init)
-        return UNCalendarNotificationTrigger(dateMatching: shown, repeats: repeats, due: due)
+        return UNCalendarNotificationTrigger(dateMatching: match.components, repeats: repeats, due: due)
     }
 }

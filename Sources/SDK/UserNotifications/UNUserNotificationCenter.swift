@@ -4,7 +4,7 @@ import WakeWire
 
 /// Schedules the app's notifications, and knows those that the user was shown.
 ///
-/// On this phone each app may notify. Handlers are called on the main queue.
+/// On this phone each app may notify unless its user refuses it (NOTE-7). Handlers are called on the main queue.
 open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     private static let instance = UNUserNotificationCenter()
 
@@ -32,26 +32,34 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
 
     // MARK: The user's word
 
-    /// Asks the user, who always agrees.
+    /// Asks the user, and tells whether the answer is yes, as it is unless the bench says otherwise (NOTE-7).
     @preconcurrency
     open func requestAuthorization(
         options: UNAuthorizationOptions = [],
         completionHandler: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {
-        later { completionHandler(true, nil) }
+        let isAllowed = NotificationHandlers.isAllowed
+        later { completionHandler(isAllowed, nil) }
     }
 
-    /// Asks the user, who always agrees.
-    open func requestAuthorization(options: UNAuthorizationOptions = []) async throws -> Bool { true }
+    /// Asks the user; the answer is yes unless the bench says otherwise (NOTE-7).
+    open func requestAuthorization(options: UNAuthorizationOptions = []) async throws -> Bool {
+        NotificationHandlers.isAllowed
+    }
 
     /// Tells what the user lets notifications of the app do.
     @preconcurrency
     open func getNotificationSettings(completionHandler: @escaping @Sendable (UNNotificationSettings) -> Void) {
-        later { completionHandler(UNNotificationSettings(.authorized)) }
+        let settings = settings()
+        later { completionHandler(settings) }
     }
 
     /// What the user lets notifications of the app do.
-    open func notificationSettings() async -> UNNotificationSettings { UNNotificationSettings(.authorized) }
+    open func notificationSettings() async -> UNNotificationSettings { settings() }
+
+    private func settings() -> UNNotificationSettings {
+        UNNotificationSettings(NotificationHandlers.isAllowed ? .authorized : .denied)
+    }
 
     /// Notes the actions of kinds of notification.
     open func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {

@@ -45,6 +45,11 @@ package enum NotificationHandlers {
         }
     }
 
+    /// Whether the user lets the app show notifications (NOTE-7); true where no bench says otherwise.
+    package static var isAllowed: Bool {
+        BenchClient.shared.request { .notification(.isAllowed(id: $0)) }.granted != false
+    }
+
     /// The number on the app's icon.
     package static var badge: Int {
         let reply = BenchClient.shared.request { .notification(.list(id: $0, delivered: false, from: 0)) }

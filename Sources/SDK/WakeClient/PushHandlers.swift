@@ -56,6 +56,12 @@ package enum PushHandlers {
         BenchClient.shared.send(.push(.reportCall))
     }
 
+    /// The app makes a call (PUSH-10).
+    package static func callBegan() { BenchClient.shared.send(.push(.callBegan)) }
+
+    /// One of the app's calls is over.
+    package static func callEnded() { BenchClient.shared.send(.push(.callEnded)) }
+
     /// How many calls this process has reported.
     package static var reportedCalls: UInt64 { heard.withLock { $0.reportedCalls } }
 }

@@ -14,7 +14,7 @@ struct RunFiles {
         let outcomes = try contents("outcomes.ndjson")
         let apps: [AppLine] = try lines(outcomes, "wake.app/1", "outcomes.ndjson")
         let exits: [ExitLine] = try lines(outcomes, "wake.exit/1", "outcomes.ndjson")
-        let decisions: [DecisionLine] = try lines(log, "wake.decision/1", "decisions.ndjson")
+        let decisions: [DecisionLine] = try lines(log, "wake.decision/2", "decisions.ndjson")
         var logs: [String: String] = [:]
         for app in apps {
             // One that never ran has none.

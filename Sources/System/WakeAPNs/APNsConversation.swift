@@ -86,6 +86,7 @@ package final class APNsConversation {
         if isLeaving { return say(.refused(.shutdown), id, on: stream) }
         do throws(APNsReason) {
             let push = try check.notification(id: id, trust: &trust, at: desk.clock())
+            if trust.token?.hasTextDate == true { desk.textDateTaken() }
             desk.answer(push) { [weak self] in self?.say($0, id, on: stream) }
         } catch { say(.refused(error), id, on: stream) }
     }

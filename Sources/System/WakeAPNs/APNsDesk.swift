@@ -57,6 +57,8 @@ package final class APNsDesk {
     let peers: PeerCheck
     /// A push was refused because of the uid of the client.
     package var strangerRefused: (Stranger) -> Void = { _ in }
+    /// A push was taken by a token whose `iat` is text.
+    package var textDateTaken: () -> Void = {}
     package internal(set) var counts = Counts()
 
     /// - Parameters:

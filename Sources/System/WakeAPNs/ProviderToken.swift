@@ -9,6 +9,8 @@ package struct ProviderToken: Equatable, Sendable {
     package var teamID: String
     /// When it was made, in seconds since 1970.
     package var issuedAt: Int64
+    /// Whether `iat` is a text of digits, as a client that is published for Apple's servers has it, and not the number of RFC 7519.
+    package var hasTextDate: Bool
     /// What is signed: the first two parts.
     package var signed: [UInt8]
     /// The two numbers of an ES256 signature, 32 bytes each.
@@ -33,6 +35,7 @@ package struct ProviderToken: Equatable, Sendable {
         self.keyID = keyID
         self.teamID = teamID
         self.issuedAt = issuedAt
+        hasTextDate = claims["iat"]?.string != nil
         signed = Array(text.utf8.prefix(parts[0].count + 1 + parts[1].count))
         self.signature = signature
     }
@@ -42,8 +45,12 @@ package struct ProviderToken: Equatable, Sendable {
             && text.unicodeScalars.allSatisfy { $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0)) }
     }
 
-    /// A moment; a fraction of a second is allowed (RFC 7519, section 2: NumericDate) and left out.
+    /// A moment; a fraction of a second is allowed (RFC 7519, section 2: NumericDate) and left out. A text of at most 15 digits is taken.
     private static func seconds(_ value: JSONValue?) -> Int64? {
+        if let text = value?.string {
+            guard text.utf8.count <= 15, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            return Int64(text)
+        }
         guard let number = value?.double, number >= 0, number < 1e15 else { return nil }
         return value?.integer ?? Int64(number)
     }

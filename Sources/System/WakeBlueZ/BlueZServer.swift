@@ -127,6 +127,9 @@ package final class BlueZServer {
 }
 
 extension BlueZServer {
+    /// The name of the error with which ``probe()`` says that the adapter is there, and cannot be a peripheral.
+    package static let cannotBePeripheral = "org.bluez.Error.NotSupported"
+
     /// Looks once, before a loop runs, whether the adapter can be a peripheral.
     ///
     /// - Throws: ``BusError`` whose message names what is missing and the remedy.
@@ -137,7 +140,7 @@ extension BlueZServer {
             let message =
                 "\(path) cannot be a peripheral: bluetoothd offers no \(interface) on it; use an adapter with the "
                 + "roles central and peripheral (see bluetoothctl show)"
-            throw BusError(name: "org.bluez.Error.NotSupported", message: message)
+            throw BusError(name: Self.cannotBePeripheral, message: message)
         }
     }
 }

@@ -4,12 +4,15 @@ import WakeModel
 struct AccessoryKeys: Hashable, Sendable {
     /// UISupportedExternalAccessoryProtocols (EA-3).
     let protocols: [String]
-    /// Whether NSAccessorySetupKitSupports names Bluetooth (BTC-8).
+    /// Whether NSAccessorySetupKitSupports or NSAccessorySetupSupports, which Apple documents both, names Bluetooth (BTC-8).
     let setup: Bool
 
     init(_ plist: InfoPlist) throws(BundleError) {
         protocols = try plist.texts("UISupportedExternalAccessoryProtocols", atMost: 1_000)
-        setup = try plist.texts("NSAccessorySetupKitSupports", atMost: 1_000).contains("Bluetooth")
+        let kinds =
+            try plist.texts("NSAccessorySetupKitSupports", atMost: 1_000)
+            + plist.texts("NSAccessorySetupSupports", atMost: 1_000)
+        setup = kinds.contains("Bluetooth")
     }
 
     func declare(in manifest: inout AppManifest, _ names: NameTable) {

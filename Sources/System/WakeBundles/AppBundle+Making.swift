@@ -6,17 +6,24 @@ extension AppBundle {
     ///
     /// - Parameters:
     ///   - program: an executable file of the name that CFBundleExecutable gives.
-    ///   - plist: the Info.plist, XML or binary.
+    ///   - plist: the Info.plist, XML or binary; it may be one of an Xcode project: see ``ProjectPlist``.
     ///   - folder: where the bundle goes; made when it is not there.
+    ///   - identifier: the bundle identifier, in place of that in the Info.plist.
+    /// - Returns: the bundle, with a warning for each thing that was assumed.
     /// - Throws: ``BundleError``; what was in the folder is then as it was.
     package static func make(
         program: String,
         plist: String,
-        in folder: String
+        in folder: String,
+        identifier: String? = nil
     ) throws(BundleError) -> AppBundle {
         let file = try executableFile(program)
-        let values = InfoPlist(bundle: plist, values: try InfoPlist.read(plist, of: plist))
         let executable = program.split(separator: "/").last.map(String.init) ?? program
+        let given = try InfoPlist.read(plist, of: plist)
+        let project = ProjectPlist(given, of: plist, program: executable, identifier: identifier)
+        let values = InfoPlist(bundle: plist, values: project.values)
+        try values.refuseSettings("CFBundleIdentifier", expected: "no setting of a project: give it with --identifier")
+        try values.refuseSettings("CFBundleName", expected: "no setting of a project: write the name there")
         let named = try values.required("CFBundleExecutable")
         guard named == executable else {
             throw BundleError(
@@ -32,10 +39,12 @@ extension AppBundle {
         do {
             try FileManager.default.createDirectory(atPath: "\(temporary)/\(name)", withIntermediateDirectories: true)
             try FileManager.default.copyItem(atPath: file, toPath: "\(temporary)/\(name)/\(executable)")
-            try FileManager.default.copyItem(
-                atPath: resolved(plist) ?? plist,
-                toPath: "\(temporary)/\(name)/Info.plist"
-            )
+            let place = "\(temporary)/\(name)/Info.plist"
+            if project.isChanged {
+                try project.data().write(to: URL(fileURLWithPath: place))
+            } else {
+                try FileManager.default.copyItem(atPath: resolved(plist) ?? plist, toPath: place)
+            }
         } catch {
             let code = (error as? CocoaError)?.code
             let isFull = code == .fileWriteOutOfSpace
@@ -52,7 +61,9 @@ extension AppBundle {
         }
         let place = folder == "." ? name : "\(folder)/\(name)"
         try put("\(temporary)/\(name)", at: place, identifier: made.identifier, aside: temporary + "/older")
-        return try read(place)
+        var bundle = try read(place)
+        bundle.warnings = project.notes + bundle.warnings
+        return bundle
     }
 
     private static func executableFile(_ program: String) throws(BundleError) -> String {

@@ -52,7 +52,7 @@ enum BundleLint {
         let parts = fact.split(separator: ":")
         guard parts.count == 2 else { return false }
         return parts[0] == "mode"
-            ? BackgroundMode(plistValue: String(parts[1])) != nil : ["key", "flag", "uses"].contains(parts[0])
+            ? BackgroundMode(plistValue: String(parts[1])) != nil : ["key", "fixed", "flag", "uses"].contains(parts[0])
     }
 }
 
@@ -104,6 +104,8 @@ extension AppBundle {
         case "modes": !modes.members.isEmpty
         case "legacy-sdk": sdk.keepsLegacySockets
         case "key": plist.values[parts[1]] != nil
+        // A list with an entry that is no pattern.
+        case "fixed": (plist.values[parts[1]] as? [String])?.contains { !$0.hasSuffix("*") } == true
         case "flag": plist.values[parts[1]] as? Bool == true
         case "mode": BackgroundMode(plistValue: parts[1]).map(modes.contains) ?? false
         default: FrameworkUse.uses(parts[1], program)

@@ -4,7 +4,7 @@ import WakePorts
 enum JournalSchema {
     /// `WAKE`: tells a journal from any other database.
     static let applicationID: Int64 = 0x5741_4b45
-    static let version: Int64 = 18
+    static let version: Int64 = 19
 
     /// A snapshot remembers how far exits had come and how many deliveries were left, so that what a replay of the inputs
     /// after it makes can be compared. Each row that a recovery builds on has a ``RowSum``.

@@ -26,6 +26,15 @@ final class UnrestoredCentralDelegate: NSObject, CentralDelegate {
     weak var end: CentralEnd?
 }
 
+/// A delegate with both forms of a disconnect.
+final class BothFormsCentralDelegate: NSObject, CentralDelegate {
+    weak var end: CentralEnd?
+
+    func centralManager(_ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: Error?) {
+        end?.happened("didDisconnect", "in short \(text(error)) \(peripheral.state)")
+    }
+}
+
 /// The delegate of a second manager.
 final class SecondCentralDelegate: NSObject, CBCentralManagerDelegate {
     weak var end: CentralEnd?
@@ -34,9 +43,6 @@ final class SecondCentralDelegate: NSObject, CBCentralManagerDelegate {
         end?.happened("other", "")
     }
 
-    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-        end?.happened("didConnect other", "")
-    }
 }
 
 /// A delegate that hears of nothing.
@@ -48,6 +54,7 @@ final class CentralEnd: NSObject, CBPeripheralDelegate {
     private let plain = PlainCentralDelegate()
     private let restored = RestoredCentralDelegate()
     private let unrestored = UnrestoredCentralDelegate()
+    private let bothForms = BothFormsCentralDelegate()
     private let second = SecondCentralDelegate()
     private let unheard = UnheardPeripheralDelegate()
     private var manager: CBCentralManager!
@@ -61,10 +68,11 @@ final class CentralEnd: NSObject, CBPeripheralDelegate {
         super.init()
         var options: [String: Any] = [CBCentralManagerOptionShowPowerAlertKey: true]
         options[CBCentralManagerOptionRestoreIdentifierKey] = restoreIdentifier
-        (restored.end, unrestored.end, second.end) = (self, self, self)
+        (restored.end, unrestored.end, bothForms.end, second.end) = (self, self, self, self)
         var delegate: any CBCentralManagerDelegate = restoreIdentifier == nil ? unrestored : restored
         if script["plain"] != nil { delegate = plain }
         if script["restoring"] != nil { delegate = restored }
+        if script["both-forms"] != nil { delegate = bothForms }
         let queue: DispatchQueue? = script["global"] == nil ? nil : .global()
         manager = CBCentralManager(delegate: delegate, queue: queue, options: options)
         happened("made", "")
@@ -107,6 +115,7 @@ final class CentralEnd: NSObject, CBPeripheralDelegate {
         case "other": other = CBCentralManager(delegate: second, queue: nil)
         case "unheard": peripheral?.delegate = unheard
         case "connect-other": other?.connect(peripheral!)
+        case "cancel-other": other?.cancelPeripheralConnection(peripheral!)
         case "release": manager = nil
         default: performOnPeripheral(command)
         }

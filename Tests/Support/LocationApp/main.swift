@@ -81,6 +81,8 @@ while true { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
     case "condition": Task { try await watch(again: false) }
     case "condition-again": Task { try await watch(again: true) }
     case "condition-late": isLate = true
+    case "trail": Task { try await watchTrail(once: false) }
+    case "trail-once": Task { try await watchTrail(once: true) }
     case "beacon-condition": Task { try await watchBeacon() }
     case "unrange-region": manager.stopRangingBeacons(in: shelf)
     default: say("unknown command \(command)")

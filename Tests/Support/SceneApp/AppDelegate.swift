@@ -7,13 +7,26 @@ func say(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }
 
+@MainActor func sayOptions(_ options: [UIApplication.LaunchOptionsKey: Any]?) {
+    say("options \(options.map { "\($0.keys.map(\.rawValue).sorted())" } ?? "nil")")
+}
+
 @main
 final class AppDelegate: UIResponder, UIApplicationDelegate {
+    func application(
+        _ application: UIApplication,
+        willFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+    ) -> Bool {
+        if CommandLine.arguments.contains("options") { sayOptions(launchOptions) }
+        return true
+    }
+
     func application(
         _ application: UIApplication,
         didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool {
         say("didFinishLaunching scenes=\(application.connectedScenes.count)")
+        if CommandLine.arguments.contains("options") { sayOptions(launchOptions) }
         for _ in 0..<2 {
             UIDevice.current.isBatteryMonitoringEnabled = true
             application.open(URL(string: "https://example.com")!) { say("opened \($0)") }

@@ -1,6 +1,7 @@
 """Writes belt-central.btsnoop, which Bumble made, in the other formats: those that editcap writes by it, and those that no program of Linux
 writes (PacketLogger, BlueZ's monitor, Nordic's sniffer) here. tshark reads them all, which notified.py shows."""
 
+import gzip
 import pathlib
 import struct
 import subprocess
@@ -125,3 +126,6 @@ for name, part in (("first.pcapng", "1-200"), ("second.pcapng", "201-9999")):
 write("belt-sections.pcapng", [(HERE / "first.pcapng").read_bytes(), (HERE / "second.pcapng").read_bytes()])
 for name in ("first.pcapng", "second.pcapng"):
     (HERE / name).unlink()
+# Packed in two parts, one behind the other, as gzip and others write long files.
+whole = (HERE / "belt-central.pcap").read_bytes()
+write("belt-parts.pcap.gz", [gzip.compress(part, mtime=0) for part in (whole[:5000], whole[5000:])])

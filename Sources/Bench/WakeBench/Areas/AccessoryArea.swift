@@ -47,7 +47,8 @@ final class AccessoryArea: Area {
                 devices: devices,
                 names: setup.names,
                 seed: setup.seed,
-                loop: setup.loop
+                loop: setup.loop,
+                isRadioOn: setup.scenario.phone.bluetooth
             )
             (port, self.simulated) = (simulated, simulated)
         }
@@ -81,7 +82,7 @@ final class AccessoryArea: Area {
                     .invalidFile,
                     at: CommandFailure.Place(file: scenario.file, line: step.line, column: step.column),
                     "no accessory can be set up for \(scenario.apps[position].name): "
-                        + "NSAccessorySetupKitSupports of \(bundle.identifier) does not name Bluetooth",
+                        + "neither NSAccessorySetupKitSupports nor NSAccessorySetupSupports of \(bundle.identifier) names Bluetooth",
                     hint: "add Bluetooth to NSAccessorySetupKitSupports in Info.plist"
                 )
             }
@@ -116,12 +117,17 @@ final class AccessoryArea: Area {
                     at: now
                 )
                 if isSent { continue }
-                let isThere = try accessories("send").isAttached(name)
-                let why = isThere ? "no app has a session with it" + losses(name) : "it is not attached"
-                notes.add("send \(name) \(value.hexadecimal)", why, at: now)
+                notes.add("send \(name) \(value.hexadecimal)", try silence(of: name), at: now)
             }
         default: break
         }
+    }
+
+    /// Why what an accessory sends reaches nobody.
+    private func silence(of name: String) throws(SourceFailure) -> String {
+        let accessories = try accessories("send")
+        if try !accessories.isAttached(name) { return "it is not attached" }
+        return try accessories.lacksRadio(name) ? "Bluetooth is off" : "no app has a session with it" + losses(name)
     }
 
     func owns(_ device: ScenarioDevice) -> Bool { device.accessory != nil }

@@ -291,6 +291,7 @@ struct AreaSetup {
     let mayHaveBundles: Bool
     let options: RunOptions
     let names: NameTable
+    let profile: Profile
     let seed: UInt64
     let realTime: Bool
     /// Whether it goes on beside others, in a daemon.

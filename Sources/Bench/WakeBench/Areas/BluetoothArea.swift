@@ -69,10 +69,22 @@ final class BluetoothArea: Area {
                 choice: .init(address: setup.options.adapter)
             )
             (own, self.real, simulated, phones) = (real, real, nil, nil)
-            peripheralRole = try BlueZPeripheralRole(devices: scenario.devices, names: names, loop: loop, beside: real)
+            peripheralRole = try BlueZPeripheralRole(
+                devices: scenario.devices,
+                names: names,
+                loop: loop,
+                beside: real,
+                isNeeded: scenario.needsPeripheralRole
+            )
             trace = BlueZTrace(of: real.adapter, on: loop)
         } else {
-            let radio = SimulatedBluetooth(devices: scenario.devices, names: names, seed: setup.seed, loop: loop)
+            let radio = SimulatedBluetooth(
+                devices: scenario.devices,
+                names: names,
+                seed: setup.seed,
+                keepsAttributes: setup.profile.areas.bluetooth.attributeCache,
+                loop: loop
+            )
             let phones = SimulatedPeripheralRole(
                 devices: scenario.devices,
                 names: names,
@@ -161,6 +173,16 @@ final class BluetoothArea: Area {
         case .order(let orders):
             let named = orders.map { (scenario.devices[$0.device].name, $0.action) }
             try phones(for: orders.first?.word ?? "connect").simulate(named, at: now)
+        case .forgetAttributes(let devices):
+            let radio = try radio(for: "forget-attributes")
+            for device in devices {
+                let step = "forget-attributes \(scenario.devices[device].name)"
+                if try radio.forgetAttributes(of: scenario.devices[device].name) {
+                    notes.recorder?.note(step: "\(step): the phone looks for them anew when an app discovers", at: now)
+                } else {
+                    notes.add(step, "nothing changed, as the phone keeps none of it", at: now)
+                }
+            }
         default: break
         }
     }
@@ -356,6 +378,11 @@ extension AppView {
         case .some(false): .connecting
         case .none: .disconnected
         }
+    }
+
+    /// What an app's manager has found of a peripheral, for its restoration; nil when that was never seen.
+    func found(_ peripheral: NameID, by app: AppID, manager: ManagerNumber) -> KnownPeripheral? {
+        bench.router.client(of: app, manager: manager).flatMap { radio.knownPeripheral(peripheral, of: $0) }
     }
 
     /// How many bytes an update to a central may have.

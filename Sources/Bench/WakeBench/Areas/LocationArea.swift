@@ -12,12 +12,12 @@ final class LocationArea: Area {
     static let options = [
         AreaOption(
             name: "--gpsd",
-            value: "PORT",
-            help: "the port of gpsd on this machine, for location=gpsd; default 2947",
-            expected: "a port, 1 to 65535",
+            value: "HOST[:PORT]|:PORT",
+            help: "where gpsd listens, for location=gpsd; default localhost:2947",
+            expected: "HOST[:PORT] or :PORT, such as localhost:2947",
             take: { options, text in
-                guard let port = UInt16(text), port > 0 else { return false }
-                options.gpsdPort = port
+                guard let place = RunOptions.gpsd(text) else { return false }
+                (options.gpsdHost, options.gpsdPort) = place
                 return true
             }
         ),
@@ -37,6 +37,7 @@ final class LocationArea: Area {
 
     private let port: any LocationPort
     private let simulated: SimulatedLocation?
+    private let gpsd: GPSDLocation?
     private let notes: StepNotes
 
     var sources: [any SourcePort] { [port] }
@@ -45,17 +46,26 @@ final class LocationArea: Area {
         notes = setup.notes
         switch setup.backends[Self.source] {
         case "gpsd":
-            port = try GPSDLocation(names: setup.names, loop: setup.loop, port: setup.options.gpsdPort)
-            simulated = nil
+            let gpsd = try GPSDLocation(
+                names: setup.names,
+                loop: setup.loop,
+                host: setup.options.gpsdHost,
+                port: setup.options.gpsdPort
+            )
+            (port, self.gpsd, simulated) = (gpsd, gpsd, nil)
         case "nmea":
             let receiver = setup.options.receiver.map { NMEAReceiver.path($0) } ?? .any
             port = try NMEALocation(receiver, names: setup.names, loop: setup.loop)
-            simulated = nil
+            (gpsd, simulated) = (nil, nil)
         default:
             let tracks = setup.scenario.devices.compactMap { device in device.track.map { (device.name, $0) } }
             let simulated = SimulatedLocation(tracks: tracks, names: setup.names, seed: setup.seed)
-            (port, self.simulated) = (simulated, simulated)
+            (port, gpsd, self.simulated) = (simulated, nil, simulated)
         }
+    }
+
+    func connect(to run: Run) {
+        gpsd?.note = { [unowned run] in run.recorder.note($0, at: run.present) }
     }
 
     func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {
@@ -67,9 +77,11 @@ final class LocationArea: Area {
     /// What the user refuses an app before it runs; what he allows, the app asks for.
     func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run) {
         if app.keepsWhenInUse { run.bench.submit(.user(id, .keepWhenInUse), origin: origin) }
+        if app.refusesPrecise { run.bench.submit(.user(id, .refusePrecise), origin: origin) }
         guard case .scripted(let script) = app.form, let authorization = script.location?.authorization else { return }
         switch authorization {
         case .notDetermined, .whenInUse, .always, .provisionalAlways: return
+        case .allowOnce: return run.bench.submit(.user(id, .allowOnce), origin: origin)
         case .restricted, .denied: break
         }
         let event = WakeEvent(kind: .authorizationChanged, app: id, authorization: authorization, origin: origin)
@@ -110,18 +122,19 @@ final class LocationArea: Area {
             let positions = try positions("position")
             positions.simulatePosition(TrackPoint(place), accuracy: accuracy, at: now)
             let what = "position \(place.latitude),\(place.longitude)"
-            noteUnasked(what, positions, "; the phone is there all the same", at: now)
+            if !positions.watchesVisits { noteUnasked(what, positions, "; the phone is there all the same", at: now) }
         case .play(let device):
             let positions = try positions("play")
             let name = scenario.devices[device].name
             try positions.simulateTrack(device: name, at: now)
-            noteUnasked("play \(name)", positions, "; the phone moves on it all the same", at: now)
+            let rest = "; the phone moves on it all the same"
+            if !positions.watchesVisits { noteUnasked("play \(name)", positions, rest, at: now) }
         case .visit(let place, let departs):
             let time = SimulatedLocation.usualTimestamp + Double(now.nanoseconds) / 1e9
             let visit = Visit(
                 latitude: place.latitude,
                 longitude: place.longitude,
-                horizontalAccuracy: 50,
+                horizontalAccuracy: SimulatedLocation.visitAccuracy,
                 arrival: departs ? nil : time,
                 departure: departs ? time : nil
             )
@@ -149,12 +162,32 @@ final class LocationArea: Area {
     }
 }
 
+extension RunOptions {
+    /// Where a gpsd listens, of `HOST`, `HOST:PORT`, `:PORT` or a port alone, with an address of IPv6 in brackets; nil for
+    /// anything else.
+    package static func gpsd(_ text: String) -> (host: String, port: UInt16)? {
+        if !text.isEmpty, text.allSatisfy(\.isNumber) { return gpsd(":\(text)") }
+        let isBracketed = text.hasPrefix("[")
+        let end = isBracketed ? text.firstIndex(of: "]") : text.firstIndex(of: ":") ?? text.endIndex
+        guard let end else { return nil }
+        let host = isBracketed ? text[..<end].dropFirst() : text[..<end]
+        let rest = isBracketed ? text[end...].dropFirst() : text[end...]
+        guard rest.isEmpty ? !host.isEmpty : rest.first == ":" && (!host.isEmpty || !isBracketed) else { return nil }
+        guard let port = rest.isEmpty ? GPSDLocation.usualPort : UInt16(rest.dropFirst()), port > 0 else { return nil }
+        return (host.isEmpty ? GPSDLocation.usualHost : String(host), port)
+    }
+}
+
 extension AppView {
+    /// Whether an app may know positions precisely (LOC-11).
+    func knowsPrecisely(_ app: AppID) -> Bool { bench.router.knowsPrecisely(app) }
+
     /// What a fresh location manager of the app is told.
     func locationFacts(of app: AppID) -> LocationFacts {
         let regions = bench.router.monitoredRegions(of: app)
         return LocationFacts(
             authorization: bench.router.locationAuthorization(of: app),
+            isPrecise: knowsPrecisely(app),
             circles: regions.circles,
             beacons: regions.beacons,
             mayGoOnInBackground: bench.router.allowsBackgroundUpdates(of: app)

@@ -16,7 +16,7 @@ final class NotificationArea: Area, BenchObserver {
     private let notes: StepNotes
     /// Nanoseconds since 1970 at which the run begins; nil in real time, which has no other clock than the machine's.
     private var epoch: Int64?
-    private var timeZone: Int32
+    private var zone: PhoneZone
 
     var sources: [any SourcePort] { [simulated] }
 
@@ -25,12 +25,13 @@ final class NotificationArea: Area, BenchObserver {
         (names, notes) = (setup.names, setup.notes)
         let date = setup.options.date ?? setup.scenario.phone.date ?? .usual
         epoch = setup.realTime ? nil : date.nanoseconds
-        timeZone = setup.scenario.phone.timeZone
+        let began = setup.realTime ? WallClock.now() / 1_000_000_000 : date.seconds
+        zone = setup.scenario.phone.timeZone.zone(around: began)
     }
 
     /// What the phone's clock shows, for those who count from the beginning of the run.
     func clock(at now: Instant) -> PhoneClock {
-        PhoneClock(epoch: epoch ?? WallClock.now() - now.nanoseconds, zone: timeZone)
+        PhoneClock(epoch: epoch ?? WallClock.now() - now.nanoseconds, zone: zone)
     }
 
     func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {
@@ -38,7 +39,7 @@ final class NotificationArea: Area, BenchObserver {
         var began = epoch ?? 0
         try coder.code(&began)
         if epoch != nil { epoch = began }
-        try coder.code(&timeZone)
+        try coder.code(&zone)
     }
 
     func connect(to run: Run) { run.bench.add(self) }
@@ -49,7 +50,11 @@ final class NotificationArea: Area, BenchObserver {
             !output.actions.contains(.did(.none, .foundPhoneOff, item.id))
         else { return }
         if epoch != nil { epoch = clock.epoch }
-        timeZone = clock.zone
+        zone = clock.zone
+    }
+
+    func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run) {
+        if app.refusesNotifications { run.bench.submit(.user(id, .refuseNotifications), origin: origin) }
     }
 
     // MARK: Steps
@@ -71,13 +76,15 @@ final class NotificationArea: Area, BenchObserver {
         if case .clock(let setting) = verb {
             var clock = clock(at: now)
             switch setting {
-            case .timeZone(let zone):
-                if clock.zone == zone { noteSet("time-zone", at: now) }
+            case .timeZone(let setting):
+                let zone = setting.zone(around: clock.seconds(at: now))
+                if clock.zone.isSame(as: zone) { noteSet("time-zone", at: now) }
                 clock.zone = zone
             case .date(let date):
                 guard canSetDate(run.scenario) else { return }
                 if clock.epoch == date.nanoseconds - now.nanoseconds { noteSet("date", at: now) }
                 clock.epoch = date.nanoseconds - now.nanoseconds
+                clock.zone = ZoneSetting(clock.zone).zone(around: date.seconds)
             }
             run.bench.submit(.clock(clock), origin: origin)
         }
@@ -124,6 +131,9 @@ extension AppView {
         }
         return bench.router.pendingNotifications(of: app).map { ($0.notification, $0.due) }
     }
+
+    /// Whether the user lets an app show notifications (NOTE-7).
+    func mayNotify(_ app: AppID) -> Bool { bench.router.mayNotify(app) }
 
     /// The number on an app's icon.
     func badge(of app: AppID) -> UInt32 { bench.router.badge(of: app) }

@@ -9,6 +9,7 @@ final class VoIPArea: Area {
 
     let port: any VoIPPort
     private let simulated: SimulatedVoIP?
+    private let real: SocketVoIP?
     private let notes: StepNotes
     /// What apps have lost of a server.
     private var losses: (String) -> String = { _ in "" }
@@ -21,18 +22,20 @@ final class VoIPArea: Area {
         let scenario = setup.scenario
         notes = setup.notes
         let servers = scenario.devices.compactMap { device in device.form.callServer.map { (device.name, $0) } }
+        let hasNetwork = scenario.phone.conditions.hasNetwork
         if setup.backends[Self.source] == "socket" {
-            port = SocketVoIP(servers: servers, names: setup.names, loop: setup.loop)
-            simulated = nil
+            let real = SocketVoIP(servers: servers, names: setup.names, loop: setup.loop, hasNetwork: hasNetwork)
+            (port, simulated, self.real) = (real, nil, real)
         } else {
             let simulated = SimulatedVoIP(
                 servers: servers,
                 names: setup.names,
                 seed: setup.seed,
                 loop: setup.loop,
-                listens: scenario.hasBundles
+                listens: scenario.hasBundles,
+                hasNetwork: hasNetwork
             )
-            (port, self.simulated) = (simulated, simulated)
+            (port, self.simulated, real) = (simulated, simulated, nil)
         }
     }
 
@@ -41,6 +44,7 @@ final class VoIPArea: Area {
 
     func connect(to run: Run) {
         simulated?.note = { [unowned run] in run.recorder.note($0, at: run.present) }
+        real?.note = { [unowned run] in run.recorder.note($0, at: run.present) }
         losses = { [unowned run] in run.losses(of: $0, .voipSocket) }
         brackets = { [unowned run] apps in Run.brackets(apps.map { run.name(of: $0) }) }
         guard let processes = run.processes, !run.realTime else { return }
@@ -61,14 +65,23 @@ final class VoIPArea: Area {
         for device in devices {
             let name = scenario.devices[device].name
             let untold = try calls.simulate(act, device: name, at: now)
-            note("voip \(name)", untold, losses(name), at: now)
+            note("voip \(name)", act, untold, losses(name), at: now)
         }
     }
 
     /// Says that what a server did has reached nobody, or where no event tells of it.
-    private func note(_ what: String, _ untold: [AppID]?, _ losses: String, at now: Instant) {
+    private func note(
+        _ what: String,
+        _ step: CallServer.Step?,
+        _ untold: [AppID]?,
+        _ losses: String,
+        at now: Instant
+    ) {
         let why: String
-        if let untold {
+        if untold != nil, simulated?.hasNetwork == false {
+            guard step?.reachesPhone == true else { return }
+            why = "the phone has no network, and it waits for one"
+        } else if let untold {
             if untold.isEmpty { return }
             why = "no event tells of it where the app is suspended and has not read what came before\(brackets(untold))"
         } else {
@@ -82,7 +95,8 @@ final class VoIPArea: Area {
 
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
         let untold = try calls("arm").arm(fault: fault, device: device.name, at: now)
-        note("arm \(device.name) \(fault)", untold, losses(device.name), at: now)
+        let step = device.form.callServer?.faults.first { $0.name == fault }?.effect
+        note("arm \(device.name) \(fault)", step, untold, losses(device.name), at: now)
     }
 
     private func calls(_ step: String) throws(SourceFailure) -> SimulatedVoIP {

@@ -324,7 +324,7 @@ struct GivenAnswer {
     var happened: [[UInt8]] = []
     /// What reached nobody or changed nothing, and why.
     var notes: [String] = []
-    /// Of decisions: `wake.decision/1`.
+    /// Of decisions: `wake.decision/2`.
     var records: [[UInt8]] = []
 }
 

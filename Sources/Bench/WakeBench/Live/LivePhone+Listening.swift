@@ -8,7 +8,7 @@ import WakeSystem
 extension LivePhone {
     /// What whoever follows a phone hears.
     enum News {
-        /// A record of `wake.decision/1` with what came with its event, and the number of its decision.
+        /// A record of `wake.decision/2` with what came with its event, and the number of its decision.
         case decision(DecisionID, [UInt8])
         /// What is no decision: what the user, the phone or a process did, and notes.
         case row(Timeline.Row)

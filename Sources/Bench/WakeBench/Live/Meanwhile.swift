@@ -5,7 +5,7 @@ import WakeReports
 extension LivePhone {
     /// What came while somebody waited.
     struct Meanwhile {
-        /// Of decisions: `wake.decision/1`.
+        /// Of decisions: `wake.decision/2`.
         private(set) var records: [[UInt8]] = []
         /// Of what is no decision, an object each: what the user, the phone or a process did, and notes of steps.
         private(set) var happened: [[UInt8]] = []

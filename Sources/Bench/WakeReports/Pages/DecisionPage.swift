@@ -47,6 +47,8 @@ package struct DecisionPage: Encodable, Sendable {
     var assumed: String?
     /// For people.
     var because: String
+    /// Why what was found may not be so, for people; nil where nothing speaks against it.
+    var doubt: String?
     /// The rules of which no check failed.
     var passed: [String]
     /// The verdict with the decisive check passed.
@@ -75,6 +77,7 @@ package struct DecisionPage: Encodable, Sendable {
         (source, kind, subject, app) = (decision.source, decision.kind, decision.subject, decision.app)
         (verdict, reason, rule) = (decision.verdict.word, decision.reason.word, decision.rule.text)
         (confidence, assumed, because) = (entry.confidence.word, entry.assumed, why.because(decision))
+        doubt = why.doubt(about: decision)?.row.sentence
         passed = why.passedRules(decision).map(\.text)
         wouldHave = decision.decisive == nil ? nil : decision.wouldHave?.word
         alsoFailing = decision.alsoFailing

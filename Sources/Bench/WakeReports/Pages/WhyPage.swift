@@ -137,6 +137,8 @@ package struct WhyPage: Encodable, Sendable {
     var waits: [Wait] = []
     /// What it asked for and was refused, for people.
     var refused: [String] = []
+    /// The devices whose old table of attributes the phone goes by, for people; nil for none.
+    var oldTables: [String]?
     /// What it has lost and not asked for again, oldest first.
     var lost: [Lost] = []
     /// With `--since`: how long the app did not run.
@@ -227,6 +229,7 @@ extension Why {
         }
         page.lost = losses.map(WhyPage.Lost.init)
         page.refused = refusedTexts
+        page.oldTables = oldTableTexts.isEmpty ? nil : oldTableTexts
         page.waits = (log.registrations[app]?.kept ?? []).map(waiting)
         return page
     }

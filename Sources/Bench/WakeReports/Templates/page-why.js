@@ -129,7 +129,7 @@ function observedText(check) {
   const known = new Set(['rule', 'name', 'result', 'decisive', 'confidence', 'assumed', 'observed', 'since', 'set_by', 'cleared_by', 'lifted_by', 'set']);
   const parts = [];
   if ('observed' in check) parts.push(valueText(check.observed));
-  for (const [key, value] of Object.entries(check)) if (!known.has(key)) parts.push(`${words(key)} ${valueText(value)}`);
+  for (const [key, value] of Object.entries(check)) if (!known.has(key)) parts.push(figureText(key, value));
   if (check.lifted_by) parts.push('set aside by ' + check.lifted_by);
   if (check.since) parts.push('since ' + check.since);
   if (check.set_by) parts.push('set by ' + check.set_by);
@@ -141,14 +141,15 @@ function observedText(check) {
 
 const words = key => key.replace(/_ms$/, '').replaceAll('_', ' ');
 
+const figureText = (key, value) => `${words(key)} ${key.endsWith('_ms') ? milliseconds(value) : valueText(value)}`;
+
+/** Logs of wake.decision/1 have lists and objects of figures as well. */
 function valueText(value) {
   if (value === null) return 'none';
-  if (value === true) return 'yes';
-  if (value === false) return 'no';
+  if (value === true || value === 'true') return 'yes';
+  if (value === false || value === 'false') return 'no';
   if (Array.isArray(value)) return value.length ? value.join(', ') : 'none';
-  if (typeof value === 'object') {
-    return Object.entries(value).map(([key, each]) => `${words(key)} ${key.endsWith('_ms') ? milliseconds(each) : valueText(each)}`).join(', ');
-  }
+  if (typeof value === 'object') return Object.entries(value).map(([key, each]) => figureText(key, each)).join(', ');
   return String(value);
 }
 

@@ -43,6 +43,12 @@ extension LiveWorldVerbs {
         LiveVerb.step("ble arm", "DEVICE FAULT", "a fault of a device's file is what it does next") {
             [.init("arm", $0.rest[0]), .init("fault", $0.rest[1])]
         },
+        device(
+            "ble forget-attributes",
+            "forget-attributes",
+            "DEVICE",
+            "the phone forgets what it found on a peripheral (BTC-14)"
+        ),
         LiveVerb.step("ble power", "on|off|off-in-control-centre", "the user switches Bluetooth") {
             [.init("bluetooth", $0.rest[0])]
         },

@@ -29,14 +29,17 @@ extension LiveWorldVerbs {
         },
     ]
 
+    private static let permissions = [
+        "location", "background-location", "precise-location", "notifications", "microphone", "background-refresh",
+    ]
+
     static let permissionVerbs = [
         LiveVerb.step(
             "perm set",
             "APP WHAT ANSWER",
-            "the user decides about location, background-location, microphone or background-refresh of an app"
+            "the user decides about " + permissions.joined(separator: ", ") + " of an app"
         ) { arguments throws(CommandFailure) in
-            let known = ["location", "background-location", "microphone", "background-refresh"]
-            let what = try arguments.word(1, "permission", of: known)
+            let what = try arguments.word(1, "permission", of: permissions)
             return [.init("authorize", arguments.rest[0]), .init(what, arguments.rest[2])]
         }
     ]

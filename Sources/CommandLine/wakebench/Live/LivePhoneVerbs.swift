@@ -134,8 +134,16 @@ enum LivePhoneVerbs {
             let (on, off) = try state(arguments.word(0, "thing", of: states.map(\.key)))
             return [.init("phone", (try arguments.word(1, "state", of: ["on", "off"]) == "on" ? on : off).word)]
         },
-        LiveVerb.step("call", "begin|end", "a telephone call begins, or ends") { arguments throws(CommandFailure) in
+        LiveVerb.step(
+            "call",
+            "begin|end",
+            "a telephone call begins, or ends",
+            options: [
+                .value("--interruption", "END", "what apps hear of the end: resume, without-resume or never")
+            ]
+        ) { arguments throws(CommandFailure) in
             [.init("call", try arguments.word(0, "change", of: ["begin", "end"]))]
+                + (arguments.value("--interruption").map { [.init("interruption", $0)] } ?? [])
         },
     ]
 

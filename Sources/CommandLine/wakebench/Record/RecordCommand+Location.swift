@@ -59,11 +59,10 @@ extension RecordCommand {
             guard !arguments.has("--receiver"), !arguments.has("--baud") else {
                 throw CommandFailure(.usage, "--gpsd has receivers of its own", hint: "leave out --receiver and --baud")
             }
-            let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-            guard parts.count <= 2, parts.count == 2 || !parts[0].isEmpty,
-                let port = parts.count == 2 ? UInt16(parts[1]) : 2947, port > 0
-            else { throw CommandFailure(.usage, "--gpsd \(text): no HOST:PORT", hint: "write localhost:2947") }
-            return .gpsd(host: parts[0].isEmpty ? "localhost" : String(parts[0]), port: port)
+            guard let place = RunOptions.gpsd(text) else {
+                throw CommandFailure(.usage, "--gpsd \(text): no HOST:PORT", hint: "write localhost:2947")
+            }
+            return .gpsd(host: place.host, port: place.port)
         }
         let baud = try speed(arguments, usual: 9_600)
         return .receiver(arguments.value("--receiver").map { .path($0) } ?? .any, baud: baud)

@@ -12,12 +12,14 @@ struct ATTQuestion {
     var value: [UInt8] = []
     /// Parts of a long write that are prepared.
     var prepared: [UInt8] = []
+    /// Which of the server's happenings it is, of a write.
+    var order = 0
 }
 
 // The Attribute Protocol: Bluetooth Core Specification, volume 3, part F.
 extension CaptureReading {
     /// A packet of ATT. Requests, commands and confirmations go to a server; all else comes from one.
-    func takeATT(_ link: CapturedLink, _ packet: Span<UInt8>, isSent: Bool, at time: Int64) {
+    func takeATT(_ link: CapturedLink, _ bearer: ATTBearer, _ packet: Span<UInt8>, isSent: Bool, at time: Int64) {
         guard packet.count >= 1 else { return skip(.badAttribute) }
         let opcode = packet[0]
         let isForServer = Self.isForServer(opcode)
@@ -29,25 +31,38 @@ extension CaptureReading {
         if opcode == 0x1b || opcode == 0x1d || opcode == 0x23 {
             return takeNotification(device, opcode, body, at: time)
         }
+        if opcode == 0x03, body.count >= 2 {
+            let question = isLocal ? bearer.local : bearer.peer
+            if question.opcode == 0x02 { agree(link, question.offset, body.little16(0), isLocal: isLocal) }
+        }
         if isForServer {
             if isLocal {
-                takeRequest(device, &link.questions.local, opcode, body, at: time)
+                takeRequest(device, &bearer.local, opcode, body, at: time)
             } else {
-                takeRequest(device, &link.questions.peer, opcode, body, at: time)
+                takeRequest(device, &bearer.peer, opcode, body, at: time)
             }
         } else if isLocal {
-            takeAnswer(device, &link.questions.local, opcode, body, at: time)
+            takeAnswer(device, &bearer.local, opcode, body, at: time)
         } else {
-            takeAnswer(device, &link.questions.peer, opcode, body, at: time)
+            takeAnswer(device, &bearer.peer, opcode, body, at: time)
         }
     }
 
     /// Insufficient authentication, authorization, size of the key, and encryption.
     private static let securityErrors: Set<UInt8> = [0x05, 0x08, 0x0c, 0x0f]
 
-    private static func isForServer(_ opcode: UInt8) -> Bool {
+    static func isForServer(_ opcode: UInt8) -> Bool {
         // Commands have bit 6 set; requests and the confirmation are even, and what servers send is odd.
         opcode & 0x40 != 0 || opcode & 1 == 0
+    }
+
+    /// The ends said how much they take in a packet: the less of it holds for both, whichever asked.
+    ///
+    /// - Parameter isLocal: whether the server is the captured side.
+    private func agree(_ link: CapturedLink, _ client: UInt16, _ server: UInt16, isLocal: Bool) {
+        link.agree(mtu: max(23, Int(min(client, server))))
+        link.local?.conduct.exchanged(mtu: Int(isLocal ? server : client), at: place)
+        link.peer?.conduct.exchanged(mtu: Int(isLocal ? client : server), at: place)
     }
 
     private func takeNotification(_ device: CapturedDevice, _ opcode: UInt8, _ body: Span<UInt8>, at time: Int64) {
@@ -80,8 +95,10 @@ extension CaptureReading {
         switch opcode {
         case 0x1e: return
         case 0x52, 0xd2:
-            guard body.count >= 2 else { return skip(.badAttribute) }
-            return written(device, body.little16(0), body.extracting(2...), at: time)
+            // A signature of 12 bytes stands at the end of a signed one.
+            let end = opcode == 0x52 ? body.count : body.count - 12
+            guard end >= 2 else { return skip(.badAttribute) }
+            return written(device, body.little16(0), body.extracting(2..<end), at: time, order: device.happened())
         case 0x02, 0x04, 0x06, 0x08, 0x0a, 0x0c, 0x0e, 0x10, 0x12, 0x16, 0x18, 0x20: break
         default: return skip(.badAttribute)
         }
@@ -107,8 +124,11 @@ extension CaptureReading {
         case 0x12:
             question.first = body.little16(0)
             question.value = body.extracting(2...).copied(limit: 512)
+            question.order = device.happened()
         case 0x16: takePrepared(&question, body)
-        case 0x18: question.offset = UInt16(body[0])
+        case 0x18:
+            question.offset = UInt16(body[0])
+            question.order = device.happened()
         default: break
         }
         device.conduct.discovers(question)
@@ -134,12 +154,21 @@ extension CaptureReading {
     }
 
     /// A write that took place.
-    private func written(_ device: CapturedDevice, _ handle: UInt16, _ value: Span<UInt8>, at time: Int64) {
+    ///
+    /// - Parameter order: which of the device's happenings the request was.
+    private func written(
+        _ device: CapturedDevice,
+        _ handle: UInt16,
+        _ value: Span<UInt8>,
+        at time: Int64,
+        order: Int
+    ) {
         if value.count == 2, let characteristic = device.table.characteristic(configuredBy: handle) {
             return device.configured(characteristic, value.little16(0), at: time, store)
         }
         if device.writes[handle] == nil && !store.takeAttribute() { return }
         device.writes[handle, default: 0] += 1
+        device.wrote(handle, value, at: time, order: order, store)
     }
 
     // MARK: Answers
@@ -154,15 +183,12 @@ extension CaptureReading {
         let asked = question.opcode
         question.opcode = 0
         if opcode == 0x01 {
-            return takeError(device, question, body)
+            return takeError(device, asked, question, body, at: time)
         }
         guard asked != 0, opcode == asked + 1 else { return skip(.strayAnswer) }
         switch opcode {
         case 0x03:
             guard body.count >= 2 else { return skip(.badAttribute) }
-            let mtu = max(23, Int(min(body.little16(0), question.offset)))
-            device.conduct.answered(mtu: Int(body.little16(0)), at: place)
-            device.withConnection { $0.mtu = mtu }
         case 0x05: takeInformation(device, body)
         case 0x07: takeFound(device, question, body)
         case 0x09: takeValues(device, question, body)
@@ -170,20 +196,36 @@ extension CaptureReading {
             device.reads += 1
             takeValue(device, question.first, at: Int(question.offset), body)
         case 0x11: takeGroups(device, question, body)
-        case 0x13: written(device, question.first, question.value.span, at: time)
+        case 0x13: written(device, question.first, question.value.span, at: time, order: question.order)
         case 0x19:
             if question.offset == 1 && !question.prepared.isEmpty {
-                written(device, question.first, question.prepared.span, at: time)
+                written(device, question.first, question.prepared.span, at: time, order: question.order)
             }
             question.prepared.removeAll(keepingCapacity: true)
         default: break
         }
     }
 
-    private func takeError(_ device: CapturedDevice, _ question: ATTQuestion, _ body: Span<UInt8>) {
+    private func takeError(
+        _ device: CapturedDevice,
+        _ asked: UInt8,
+        _ question: ATTQuestion,
+        _ body: Span<UInt8>,
+        at time: Int64
+    ) {
         guard body.count >= 4 else { return skip(.badAttribute) }
         device.errors += 1
         device.conduct.refused(question, body[0], with: body[3], at: place)
+        if asked == 0x12, body[0] == asked, !Self.securityErrors.contains(body[3]) {
+            device.wrote(
+                question.first,
+                question.value.span,
+                at: time,
+                order: question.order,
+                refusedWith: body[3],
+                store
+            )
+        }
         // Insufficient authentication, encryption, or size of its key.
         guard [0x05, 0x0f, 0x0c].contains(body[3]) else { return }
         let handle = device.table.characteristic(configuredBy: question.first) ?? question.first

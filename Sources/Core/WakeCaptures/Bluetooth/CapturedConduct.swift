@@ -142,7 +142,8 @@ package struct CapturedConduct: Sendable {
         if packets == nil || (does && packets?.value == false) { packets = Shown(value: does, place: place) }
     }
 
-    mutating func answered(mtu: Int, at place: CapturePlace) {
+    /// It said how much it takes in a packet.
+    mutating func exchanged(mtu: Int, at place: CapturePlace) {
         if self.mtu == nil || (mtu < 23 && self.mtu!.value >= 23) { self.mtu = Shown(value: mtu, place: place) }
     }
 

@@ -30,12 +30,18 @@ package final class CapturedDevice {
     package internal(set) var operations = 0
     package internal(set) var reads = 0
     package internal(set) var writes: [UInt16: Int] = [:]
+    /// What was written, as far as it is kept, with what was refused; in the order in which it was answered.
+    private(set) var written: [Write] = []
     package internal(set) var errors = 0
     /// Attributes that were refused until the link is encrypted.
     var protected: Set<UInt16> = []
     private var subscribed: [CapturedStream] = []
     private var latest: (handle: UInt16, stream: CapturedStream)?
     private var isUp = false
+    /// How much has happened: requests to write, subscriptions, notified values.
+    private var happenings = 0
+    /// How much had when the last link ended, and how many have.
+    private var ended = (order: 0, links: 0)
     /// Whether its notifications are kept, and not only counted.
     var isWanted = true
 
@@ -48,12 +54,25 @@ package final class CapturedDevice {
         package var reason: UInt8?
         /// Whether the side that was captured ended it.
         package var isEndedHere = false
+        /// Whether the other end ended it, and not the device or the air.
+        var isEndedByOther = false
         package var mtu = 23
         /// In units of 1.25 ms; 0 when unknown.
         package var interval: UInt16 = 0
         package var isEncrypted = false
         /// Values that were notified on it.
         package var notifications = 0
+    }
+
+    /// A value that was written.
+    struct Write: Hashable {
+        var happening: Happening
+        /// When it was answered: nanoseconds since 1970.
+        var time: Int64
+        var handle: UInt16
+        var value: [UInt8]
+        /// A code of ATT; 0 where it was taken.
+        var error: UInt8 = 0
     }
 
     static let connectionLimit = 10_000
@@ -92,19 +111,21 @@ package final class CapturedDevice {
     }
 
     func opened(at time: Int64?, interval: UInt16 = 0) {
-        if let time, isUp { closed(at: time, reason: nil, isEndedHere: false) }
+        if let time, isUp { closed(at: time, reason: nil, isEndedHere: false, isEndedByOther: false) }
         isUp = true
         connectionCount += 1
         if connections.count < Self.connectionLimit { connections.append(Connection(opened: time, interval: interval)) }
     }
 
-    func closed(at time: Int64, reason: UInt8?, isEndedHere: Bool) {
+    func closed(at time: Int64, reason: UInt8?, isEndedHere: Bool, isEndedByOther: Bool) {
         withConnection { link in
             link.closed = time
             link.reason = reason
             link.isEndedHere = isEndedHere
+            link.isEndedByOther = isEndedByOther
         }
         isUp = false
+        ended = (happenings, ended.links + 1)
         for stream in subscribed {
             stream.unsubscribe(at: time)
             stream.isListed = false
@@ -130,8 +151,8 @@ package final class CapturedDevice {
         return stream
     }
 
-    private func subscribe(_ stream: CapturedStream, at time: Int64) {
-        stream.subscribe(at: time)
+    private func subscribe(_ stream: CapturedStream, at time: Int64, order: Int) {
+        stream.subscribe(at: time, order: order)
         if stream.isListed { return }
         stream.isListed = true
         subscribed.append(stream)
@@ -140,15 +161,43 @@ package final class CapturedDevice {
     /// A client configuration was written.
     func configured(_ handle: UInt16, _ bits: UInt16, at time: Int64, _ store: CaptureStore) {
         guard let stream = stream(handle, store) else { return }
-        if bits & 3 != 0 { subscribe(stream, at: time) } else { stream.unsubscribe(at: time) }
+        let order = happened()
+        if bits & 3 != 0 { subscribe(stream, at: time, order: order) } else { stream.unsubscribe(at: time) }
     }
 
     func notified(_ handle: UInt16, _ value: Span<UInt8>, at time: Int64, isIndication: Bool, _ store: CaptureStore) {
         withConnection { $0.notifications += 1 }
         guard let stream = stream(handle, store) else { return }
         // A bonded client stays subscribed from link to link, and some captures begin after it subscribed.
-        if !stream.isSubscribed { subscribe(stream, at: upSince ?? time) }
-        stream.take(value, at: time, isIndication: isIndication, isWanted ? store : nil)
+        if !stream.isSubscribed { subscribe(stream, at: upSince ?? time, order: ended.order) }
+        let happening = Happening(order: happened(), link: ended.links)
+        stream.take(value, at: time, happening, isIndication: isIndication, isWanted ? store : nil)
+    }
+
+    // MARK: Writes
+
+    /// Something happens; says which of all that is.
+    func happened() -> Int {
+        happenings += 1
+        return happenings
+    }
+
+    /// A value was written, or refused.
+    ///
+    /// - Parameter order: which happening the request was.
+    func wrote(
+        _ handle: UInt16,
+        _ value: Span<UInt8>,
+        at time: Int64,
+        order: Int,
+        refusedWith error: UInt8 = 0,
+        _ store: CaptureStore
+    ) {
+        guard isWanted, value.count <= 512, store.take(value.count) else { return }
+        let happening = Happening(order: order, link: ended.links)
+        written.append(
+            Write(happening: happening, time: time, handle: handle, value: value.copied(), error: error)
+        )
     }
 }
 

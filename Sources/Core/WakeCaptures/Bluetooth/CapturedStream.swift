@@ -1,5 +1,13 @@
 import WakeModel
 
+/// Where something stands among what happened with a device.
+struct Happening: Hashable {
+    /// Counted from 1, in the order of the capture.
+    var order: Int
+    /// Which of the device's links it was on: how many had ended.
+    var link: Int
+}
+
 /// What one characteristic notified and indicated, in order.
 package final class CapturedStream {
     /// How many there were, kept or not.
@@ -9,14 +17,25 @@ package final class CapturedStream {
     private(set) var times: [Int64] = []
     /// When each kept value came by the clock that runs while somebody is subscribed.
     private(set) var clocks: [Int64] = []
+    private(set) var facts: [Fact] = []
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
 
     private var clock: Int64 = 0
     /// Since when somebody is subscribed; nil while nobody is.
     private var since: Int64?
+    /// Which happening that was.
+    private var sinceOrder = 0
     /// Whether the device's list of subscribed streams has it.
     var isListed = false
+
+    /// What is known of a kept value beside its bytes and times.
+    struct Fact: Hashable {
+        var happening: Happening
+        /// Which happening the subscription was.
+        var subscribed: Int
+        var isIndication: Bool
+    }
 
     /// How many values are kept.
     var kept: Int { times.count }
@@ -27,7 +46,7 @@ package final class CapturedStream {
 
     var isSubscribed: Bool { since != nil }
 
-    func subscribe(at time: Int64) { if since == nil { since = time } }
+    func subscribe(at time: Int64, order: Int) { if since == nil { (since, sinceOrder) = (time, order) } }
 
     func unsubscribe(at time: Int64) {
         guard let since else { return }
@@ -36,7 +55,13 @@ package final class CapturedStream {
     }
 
     /// Takes a value; it is counted only when there is no store, or no room in it.
-    func take(_ value: Span<UInt8>, at time: Int64, isIndication: Bool, _ store: CaptureStore?) {
+    func take(
+        _ value: Span<UInt8>,
+        at time: Int64,
+        _ happening: Happening,
+        isIndication: Bool,
+        _ store: CaptureStore?
+    ) {
         count += 1
         if isIndication { indications += 1 }
         guard let store, store.take(value.count) else { return }
@@ -44,6 +69,7 @@ package final class CapturedStream {
         let now = max(clock + max(0, time - (since ?? time)), clocks.last ?? 0)
         times.append(time)
         clocks.append(now)
+        facts.append(Fact(happening: happening, subscribed: sinceOrder, isIndication: isIndication))
         for index in 0..<value.count { bytes.append(value[index]) }
         ends.append(bytes.count)
     }
@@ -51,7 +77,7 @@ package final class CapturedStream {
 
 /// What a capture's reading may keep in memory, however long the capture is.
 final class CaptureStore {
-    /// Notified values, more than a device file holds: each takes 19 bytes of text or more there, within 7 MiB.
+    /// Notified and written values, more than a device file holds: each takes 19 bytes of text or more there, within 7 MiB.
     private var values = 400_000
     private var bytes = 8 << 20
     private var attributes = 200_000

@@ -74,10 +74,12 @@ extension CaptureReading {
     private func takeL2CAP(_ link: CapturedLink, _ packet: Span<UInt8>, isSent: Bool, at time: Int64) {
         let body = packet.extracting(4...)
         switch packet.little16(2) {
-        case 0x0004: return takeATT(link, body, isSent: isSent, at: time)
+        case 0x0004: return takeATT(link, link.bearer, body, isSent: isSent, at: time)
         case 0x0005: takeSignal(link, body, isSent: isSent)
         case 0x0006: takeSecurity(link, body, isSent: isSent)
-        default: break
+        case let channel:
+            guard let bearer = link.channels.bearer(channel, isSent: isSent) else { break }
+            return takeFrame(link, bearer, body, isSent: isSent, at: time)
         }
         skip(.otherChannel)
     }
@@ -99,20 +101,19 @@ extension CaptureReading {
     private func takeDisconnection(_ record: CaptureRecord, _ body: Span<UInt8>) {
         guard body.count >= 4 else { return skip(.badPacket) }
         guard body[0] == 0, let link = endLink(Self.key(record.controller, body.little16(1))) else { return }
-        link.endPairing()
         // 0x16: ended by the local host.
         let isEndedHere = body[3] == 0x16 || link.isEndedHere
-        for device in [link.peer, link.local] {
-            device?.closed(at: record.time, reason: body[3], isEndedHere: isEndedHere)
-        }
+        let side: CapturedLink.Side? = isEndedHere ? .captured : Self.hostReasons.contains(body[3]) ? .peer : nil
+        link.close(at: record.time, reason: body[3], by: side)
     }
+
+    /// What a host may say to end a link, so that the other end hears it (Bluetooth Core, volume 4, part E, 7.1.6).
+    private static let hostReasons: Set<UInt8> = [0x05, 0x13, 0x14, 0x15, 0x1a, 0x29, 0x3b]
 
     private func takeEncryption(_ record: CaptureRecord, _ body: Span<UInt8>) {
         guard body.count >= 4 else { return skip(.badPacket) }
         guard body[0] == 0, body[3] != 0 else { return }
-        let link = link(Self.key(record.controller, body.little16(1)))
-        link.wish = nil
-        for device in [link.peer, link.local] { device?.withConnection { $0.isEncrypted = true } }
+        link(Self.key(record.controller, body.little16(1))).encrypt()
     }
 
     private func takeCommandComplete(_ record: CaptureRecord, _ body: Span<UInt8>) {
@@ -136,11 +137,8 @@ extension CaptureReading {
             guard body.count >= 10 else { return skip(.badPacket) }
             guard body[1] == 0 else { return }
             let link = link(Self.key(record.controller, body.little16(2)))
-            let interval = body.little16(4)
-            for device in [link.peer, link.local] {
-                device?.withConnection { $0.interval = interval }
-                device?.conduct.agreed(body.extracting(4...), at: place)
-            }
+            link.change(interval: body.little16(4))
+            for device in [link.peer, link.local] { device?.conduct.agreed(body.extracting(4...), at: place) }
         case 0x04 where body.count >= 12 && body[1] == 0:
             let peer = link(Self.key(record.controller, body.little16(2))).peer
             peer?.conduct.extendsPackets(body[4] & 0x20 != 0, at: place)
@@ -158,9 +156,8 @@ extension CaptureReading {
     private func takeConnection(_ record: CaptureRecord, _ body: Span<UInt8>, interval: Int) {
         guard body.count >= interval + 2 else { return skip(.badPacket) }
         guard body[1] == 0 else { return }
-        let peer = peer(body.address(6))
-        peer?.opened(at: record.time, interval: body.little16(interval))
-        newLink(Self.key(record.controller, body.little16(2)), peer: peer)
+        let link = newLink(Self.key(record.controller, body.little16(2)), peer: peer(body.address(6)))
+        link.open(at: record.time, interval: body.little16(interval))
     }
 
     // MARK: Advertising
@@ -286,13 +283,5 @@ extension CaptureReading {
         let controller = controller(record.controller)
         if let address = Self.known(bytes.address(start)) { controller.publicAddress = address }
         controller.update()
-    }
-}
-
-extension L2CAPPacket {
-    fileprivate mutating func begin(_ part: Span<UInt8>, _ length: Int) {
-        clear()
-        add(part)
-        self.length = length
     }
 }

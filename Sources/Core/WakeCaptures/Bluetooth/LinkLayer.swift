@@ -3,28 +3,6 @@ import WakeDevices
 // Packets as they are on the air, from a sniffer: Bluetooth Core, volume 6, part B. A packet begins with its access address and ends with
 // three bytes of checksum.
 
-/// The links that a sniffer follows, by their access address.
-struct LinkLayer {
-    /// A link, and what of it was taken.
-    final class Link {
-        let link: CapturedLink
-        /// The sequence number of the packet that came last from each end; 2 before the first.
-        var sequences = (sent: UInt8(2), received: UInt8(2))
-        var isEncrypted = false
-        /// The end of the last packet's sender, for captures that do not say the direction.
-        var isSent = false
-
-        init(_ link: CapturedLink) { self.link = link }
-    }
-
-    static let advertising: UInt32 = 0x8e89_bed6
-    private(set) var links: [UInt32: Link] = [:]
-
-    mutating func begin(_ access: UInt32, _ link: CapturedLink) { links[access] = Link(link) }
-
-    mutating func end(_ access: UInt32) { links[access] = nil }
-}
-
 extension CaptureReading {
     func takeLinkLayer(_ record: CaptureRecord, _ bytes: Span<UInt8>) {
         guard bytes.count >= 6 else { return skip(.badPacket) }
@@ -64,23 +42,25 @@ extension CaptureReading {
     private func takeConnectionRequest(_ record: CaptureRecord, _ body: Span<UInt8>) {
         guard body.count >= 34 else { return skip(.badPacket) }
         let access = body.little32(12)
-        let peer = peer(body.address(6))
-        peer?.opened(at: record.time, interval: body.little16(22))
-        sniffer.begin(access, CapturedLink(controller: 0, key: access, peer: peer))
+        let link = CapturedLink(controller: 0, key: access, peer: peer(body.address(6)))
+        link.open(at: record.time, interval: body.little16(22))
+        sniffer.begin(access, link, at: record.time)
     }
 
     // MARK: Data
 
     private func takeData(_ record: CaptureRecord, _ access: UInt32, _ header: UInt8, _ body: Span<UInt8>) {
-        let heard = sniffer.links[access] ?? begin(access)
-        let isSent = record.direction == .unknown ? !heard.isSent : record.direction == .sent
-        heard.isSent = isSent
-        // A repetition has the sequence number of the packet before it.
-        let sequence = header >> 3 & 1
-        if (isSent ? heard.sequences.sent : heard.sequences.received) == sequence { return }
-        if isSent { heard.sequences.sent = sequence } else { heard.sequences.received = sequence }
+        let heard = sniffer.links[access] ?? sniffer.begin(access, CapturedLink(controller: 0, key: access, peer: nil))
+        let isEncrypted = record.isEncrypted ?? heard.isEncrypted
+        let isSent =
+            record.direction == .unknown
+            ? heard.isSent(header, body, at: record.time, isReadable: !isEncrypted) : record.direction == .sent
+        guard heard.takes(header, body, isSent: isSent, at: record.time) else {
+            if !body.isEmpty { skip(.again) }
+            return
+        }
         if body.isEmpty { return }
-        if record.isEncrypted ?? heard.isEncrypted { return skip(.encrypted) }
+        if isEncrypted { return skip(.encrypted) }
         switch header & 3 {
         case 1: takeFragment(heard.link, body, isStart: false, isSent: isSent, at: record.time)
         case 2: takeFragment(heard.link, body, isStart: true, isSent: isSent, at: record.time)
@@ -89,13 +69,8 @@ extension CaptureReading {
         }
     }
 
-    private func begin(_ access: UInt32) -> LinkLayer.Link {
-        sniffer.begin(access, CapturedLink(controller: 0, key: access, peer: nil))
-        return sniffer.links[access]!
-    }
-
     private func takeControl(
-        _ heard: LinkLayer.Link,
+        _ heard: HeardLink,
         _ access: UInt32,
         _ body: Span<UInt8>,
         isSent: Bool,
@@ -104,7 +79,7 @@ extension CaptureReading {
         switch body[0] {
         case 0x00 where body.count >= 6:
             let interval = body.little16(4)
-            heard.link.peer?.withConnection { $0.interval = interval }
+            heard.link.change(interval: interval)
             if body.count >= 10 { heard.link.peer?.conduct.agreed(body.extracting(4...), at: place) }
         case 0x07 where body.count >= 2 && body[1] == 0x14 && !isSent:
             heard.link.peer?.conduct.extendsPackets(false, at: place)
@@ -116,13 +91,11 @@ extension CaptureReading {
             heard.link.peer?.conduct.extendsPackets(Int(longest) > PeripheralRules.shortPacket, at: place)
         case 0x02 where body.count >= 2:
             // The central's end is the one that stands for the phone.
-            heard.link.endPairing()
-            heard.link.peer?.closed(at: time, reason: body[1], isEndedHere: isSent)
+            heard.link.close(at: time, reason: body[1], by: isSent ? .captured : .peer)
             sniffer.end(access)
         case 0x05:
             heard.isEncrypted = true
-            heard.link.wish = nil
-            heard.link.peer?.withConnection { $0.isEncrypted = true }
+            heard.link.encrypt()
         default: break
         }
     }

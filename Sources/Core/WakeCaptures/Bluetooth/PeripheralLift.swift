@@ -3,7 +3,7 @@ import WakeModel
 
 /// Makes a device file's peripheral of a device of a capture.
 package struct PeripheralLift {
-    /// Services that a phone has of itself and no app sees.
+    /// Services that a phone keeps to itself, and no app sees.
     private static let hidden: Set<AttributeType> = [.short(0x1800), .short(0x1801)]
     /// Notified values are written within so many bytes of text, well below the largest device file.
     private static let textLimit = YAMLReader.byteLimit - (1 << 20)
@@ -22,6 +22,8 @@ package struct PeripheralLift {
     private let start: Int64
     /// The last moment whose values are taken.
     private var end: Int64
+    /// What it sends when something is written.
+    private var answers = CapturedAnswers()
 
     /// - Parameters:
     ///   - start: when the capture began, in nanoseconds since 1970.
@@ -37,8 +39,11 @@ package struct PeripheralLift {
             notes.append("the capture does not show its address; the file says \(peripheral.addressText)")
         }
         liftAdvertising()
+        let services = shownServices()
+        liftAnswers(services)
         cutStreams()
-        liftServices()
+        lift(services)
+        liftServiceChanged()
         liftMTU()
         liftConnections()
     }
@@ -67,30 +72,49 @@ package struct PeripheralLift {
 
     // MARK: Attributes
 
-    private mutating func liftServices() {
+    /// A service that the capture shows, and its characteristics with the descriptors of each.
+    private struct ShownService {
+        typealias Descriptors = [(key: UInt16, value: AttributeType)]
+
+        var service: AttributeTable.Service
+        var characteristics: [(shown: AttributeTable.Characteristic, descriptors: Descriptors)] = []
+    }
+
+    /// What the file has room for, in the order of handles.
+    private mutating func shownServices() -> [ShownService] {
         let table = device.table
         let declarations = table.characteristics.sorted { $0.key < $1.key }
         let types = table.types.sorted { $0.key < $1.key }
-        var lifted: Set<UInt16> = []
+        var shown: [ShownService] = []
         var attributes = 0
         for (first, service) in table.services.sorted(by: { $0.key < $1.key }) where !Self.hidden.contains(service.uuid)
         {
-            guard peripheral.services.count < 256, attributes < 50_000 else {
-                notes.append("services beyond the first \(peripheral.services.count)")
+            guard shown.count < 256, attributes < 50_000 else {
+                notes.append("services beyond the first \(shown.count)")
                 break
             }
             let own = declarations.filter { (first...max(first, service.end)).contains($0.key) }.prefix(256)
-            var made = BluetoothPeripheral.Service(service.uuid.text, primary: service.isPrimary)
+            var made = ShownService(service: service)
             for (place, entry) in own.enumerated() {
                 let next = place + 1 < own.count ? own[own.startIndex + place + 1].key : max(first, service.end) &+ 1
                 let descriptors = types.filter { $0.key > entry.value.value && ($0.key < next || next == 0) }
-                made.characteristics.append(characteristic(entry.value, Array(descriptors.prefix(64))))
-                lifted.insert(entry.value.value)
+                made.characteristics.append((entry.value, Array(descriptors.prefix(64))))
                 attributes += 3 + min(descriptors.count, 64)
+            }
+            shown.append(made)
+        }
+        return shown
+    }
+
+    private mutating func lift(_ services: [ShownService]) {
+        for shown in services {
+            var made = BluetoothPeripheral.Service(shown.service.uuid.text, primary: shown.service.isPrimary)
+            for (characteristic, descriptors) in shown.characteristics {
+                made.characteristics.append(self.characteristic(characteristic, descriptors))
             }
             peripheral.services.append(made)
         }
-        noteUnknown(lifted)
+        noteUnknown(Set(services.flatMap { $0.characteristics.map(\.shown.value) }))
     }
 
     private mutating func characteristic(
@@ -102,8 +126,9 @@ package struct PeripheralLift {
             BluetoothPeripheral.Descriptor(type.text, table.values[handle] ?? [])
         }
         var properties = CharacteristicProperties(rawValue: UInt16(characteristic.properties))
-        let timetable = timetable(device.streams[characteristic.value])
-        if !timetable.entries.isEmpty && !properties.canNotify {
+        let answers = answers.senders.contains(characteristic.value)
+        let timetable = answers ? Timetable() : timetable(device.streams[characteristic.value])
+        if (answers || !timetable.entries.isEmpty) && !properties.canNotify {
             properties.insert(.notify)
             notes.append("\(characteristic.uuid.text) notified without the property; the file has it")
         }
@@ -113,6 +138,26 @@ package struct PeripheralLift {
         made.timetable = timetable
         made.descriptors = descriptors
         return made
+    }
+
+    /// Of the services that no app sees, what decides whether a phone keeps the table (BTC-14).
+    private mutating func liftServiceChanged() {
+        let table = device.table
+        let changed = table.characteristics.first { $0.value.uuid == .short(0x2a05) }?.value
+        guard let changed,
+            table.services.contains(where: { first, service in
+                service.uuid == .short(0x1801) && (first...max(first, service.end)).contains(changed.value)
+            })
+        else { return }
+        let properties = CharacteristicProperties(rawValue: UInt16(changed.properties))
+        let characteristic = BluetoothPeripheral.Characteristic(PeripheralRules.serviceChanged, properties)
+        var service = BluetoothPeripheral.Service(PeripheralRules.genericAttribute, primary: true)
+        service.characteristics = [characteristic]
+        peripheral.services.append(service)
+        if let told = device.streams[changed.value]?.count, told > 0 {
+            let changes = told == 1 ? "a change" : "\(told) changes"
+            notes.append("Service Changed (2A05) told of \(changes) of services; the file has none")
+        }
     }
 
     /// What gives a table its form, and the client configuration, which comes of itself.
@@ -135,12 +180,49 @@ package struct PeripheralLift {
         }
     }
 
+    // MARK: Answers
+
+    /// Tells what was sent in answer to writes from what the device sends of itself.
+    private mutating func liftAnswers(_ services: [ShownService]) {
+        let targets = services.enumerated().flatMap { position, service in
+            service.characteristics.map { shown, _ in
+                CapturedAnswers.Target(
+                    service: position,
+                    uuid: shown.uuid,
+                    properties: CharacteristicProperties(rawValue: UInt16(shown.properties)),
+                    handle: shown.value
+                )
+            }
+        }
+        let from = start &+ pace.from.nanoseconds
+        answers = CapturedAnswers(device, targets, in: from...max(from, end), pace)
+        peripheral.answers.rules = answers.rules.allSatisfy(\.isEmpty) ? [] : answers.rules
+        for (position, target) in targets.enumerated() {
+            let rules = answers.rules.isEmpty ? 0 : answers.rules[position].count
+            if rules > 0 {
+                let text = "\(target.uuid.text) answers \(rules == 1 ? "a written value" : "\(rules) written values")"
+                comments.append("\(text) as captured")
+                notes.append("\(text) as captured, and nothing else that is written")
+            }
+            guard let count = answers.doubtful[target.handle], let stream = device.streams[target.handle] else {
+                continue
+            }
+            notes.append(
+                "\(target.uuid.text): \(count) of \(stream.count) values came within 2s of a write, and come without one here; "
+                    + "where they answer it, write answers by hand"
+            )
+        }
+        if answers.others > 0 {
+            notes.append("\(answers.others) answers beside the first to the same, or beyond what a file holds")
+        }
+    }
+
     // MARK: Streams
 
     /// Finds the moment up to which all streams together fit into a device file.
     private mutating func cutStreams() {
         var sizes: [(time: Int64, size: Int)] = []
-        for stream in device.streams.values {
+        for (handle, stream) in device.streams where !answers.senders.contains(handle) {
             for index in 0..<stream.kept { sizes.append((stream.times[index], 40 + 2 * stream.length(index))) }
         }
         sizes.sort { $0.time < $1.time }
@@ -148,7 +230,7 @@ package struct PeripheralLift {
         for (index, entry) in sizes.enumerated() where entry.time >= start &+ pace.from.nanoseconds && entry.time <= end
         {
             text += entry.size
-            if text <= Self.textLimit { continue }
+            if text <= Self.textLimit - answers.size { continue }
             end = entry.time - 1
             let left = sizes.count - index
             notes.append("the last \(left) notified values, for which a device file has no room; see --from and --to")
@@ -199,9 +281,9 @@ package struct PeripheralLift {
             comments.append("link \(place + 1): \(link.text(since: start))")
         }
         if device.connectionCount > 200 { comments.append("and \(device.connectionCount - 200) links more") }
-        // What the device's own end or the air did can be armed; what the captured side did is the app's.
+        // What the device's own end or the air did can be armed; what the other end did is the app's.
         for (place, link) in device.connections.enumerated() where peripheral.faults.count < 32 {
-            guard let reason = link.reason, !link.isEndedHere, (1...1_000_000).contains(link.notifications) else {
+            guard let reason = link.reason, !link.isEndedByOther, (1...1_000_000).contains(link.notifications) else {
                 continue
             }
             let name = "link-\(place + 1)-\(LinkReason.word(reason))"

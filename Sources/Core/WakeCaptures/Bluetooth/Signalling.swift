@@ -1,9 +1,18 @@
 // What a peripheral asks for beside attributes, and how the captured side listens.
 extension CaptureReading {
-    /// The signalling channel (Bluetooth Core, volume 3, part A, 4): a peripheral asks for other connection parameters.
+    /// The signalling channel (Bluetooth Core, volume 3, part A, 4): a peripheral asks for other connection parameters, and either end for
+    /// channels.
     func takeSignal(_ link: CapturedLink, _ packet: Span<UInt8>, isSent: Bool) {
-        guard packet.count >= 12, packet[0] == 0x12 else { return }
-        (isSent ? link.local : link.peer)?.conduct.asked(packet.extracting(4...), at: place)
+        guard packet.count >= 4, packet.count >= 4 + Int(packet.little16(2)) else { return }
+        let body = packet.extracting(4...)
+        switch packet[0] {
+        case 0x12 where body.count >= 8: (isSent ? link.local : link.peer)?.conduct.asked(body, at: place)
+        case 0x17 where body.count >= 10: link.channels.asked(packet[1], body, isSent: isSent)
+        case 0x18 where body.count >= 10:
+            if let mtu = link.channels.answered(packet[1], body, isSent: isSent) { link.widen(mtu: mtu) }
+        case 0x07 where body.count >= 4: link.channels.closed(body, isSent: isSent)
+        default: break
+        }
     }
 
     /// The Security Manager (Bluetooth Core, volume 3, part H, 3): a peripheral asks for security, and a central pairs. Where it

@@ -17,6 +17,7 @@ extension PlaceLog {
         var text = YAMLText()
         text.comment("From \(file): \(form.name), \(points.count) places")
         for (why, count) in skipped { text.comment("left out: \(count) \(why)") }
+        for note in notes { text.comment(note) }
         text.line(0, "device: \(LocationTrack.kind)")
         text.line(0, "\(ending): \(YAMLText.quoted(places))")
         if form == .gpx && !isTimed { text.line(0, "speed: 50km/h") }

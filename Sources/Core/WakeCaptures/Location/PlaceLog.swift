@@ -22,22 +22,34 @@ package struct PlaceLog: Sendable {
     package static let byteLimit = 256 << 20
     /// The most places that are kept: those of the largest file that is played.
     static let pointLimit = 60_000
+    static let tooMany = "places beyond the first \(pointLimit)"
 
     package let form: Form
     /// In the order of time, where there are times.
     package private(set) var points: [TrackPoint] = []
     /// Why something was left out, and how often, in the order in which it happened first.
     package private(set) var skipped: [(why: String, count: Int)] = []
+    /// What is assumed of the places, a line each.
+    package private(set) var notes: [String] = []
 
     /// The form of a log, by how it begins; nil when it is none.
+    ///
+    /// Behind the greeting of a gpsd may come what its receivers say, which is NMEA, or what it says of them itself.
     package static func detect(_ beginning: [UInt8]) -> Form? {
         let text = beginning.prefix(4096).filter { $0 != 0 }
-        if text.firstRange(of: Array("<gpx".utf8)) != nil { return .gpx }
+        if GPXPlaces.isGPX(text) { return .gpx }
+        var (isGPSD, hasSentences) = (false, false)
         for line in text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
-            if NMEASentence(line) != nil { return .nmea }
-            if line.first == UInt8(ascii: "{"), line.firstRange(of: Array("\"class\"".utf8)) != nil { return .gpsd }
+            let line = LogLine.body(line)
+            if let sentence = NMEASentence(line), sentence.isChecked || NMEASentence.isRead(sentence.kind) {
+                if !isGPSD { return .nmea }
+                hasSentences = true
+            } else if line.first == UInt8(ascii: "{"), line.firstRange(of: Array("\"class\"".utf8)) != nil {
+                isGPSD = true
+                if line.firstRange(of: Array("\"TPV\"".utf8)) != nil { return .gpsd }
+            }
         }
-        return nil
+        return hasSentences ? .nmea : isGPSD ? .gpsd : nil
     }
 
     /// Reads a log.
@@ -61,7 +73,7 @@ package struct PlaceLog: Sendable {
 
     /// Takes a place if its time goes on.
     mutating func take(_ point: TrackPoint) {
-        if points.count >= Self.pointLimit { return skip("places beyond the first \(Self.pointLimit)") }
+        if points.count >= Self.pointLimit { return skip(Self.tooMany) }
         if let before = points.last?.timestamp {
             guard let timestamp = point.timestamp else { return skip("places without a time among places with one") }
             // A log has times to the millisecond.
@@ -78,15 +90,8 @@ package struct PlaceLog: Sendable {
         guard let time = point.timestamp, Self.writableTimes.contains(time) else {
             return skip("places before 1980 or after 2079")
         }
-        // Sentences of one time of day are of one moment to whoever reads them, or late ones of the moment before.
-        if points.suffix(2).contains(where: { $0.timestamp.map(Self.timeOfDay) == Self.timeOfDay(time) }) {
-            return skip("places at the same time of day as one just before")
-        }
         take(point)
     }
-
-    /// In milliseconds.
-    private static func timeOfDay(_ timestamp: Double) -> Int { Int((timestamp * 1000).rounded()) % 86_400_000 }
 
     private mutating func readNMEA(_ bytes: [UInt8]) {
         let (moments, counts) = NMEAReader.moments(of: bytes)
@@ -100,22 +105,49 @@ package struct PlaceLog: Sendable {
             point.timestamp = moment.timestamp + shift
             takeWritable(point)
         }
+        skip("moments without a fix", counts.untimed)
         skip("damaged sentences", counts.damaged)
         skip("sentences that say nothing of the position", counts.leftAside)
+        skip("sentences of a receiver that knows neither time nor place", counts.timeless)
+        skip("sentences of a leap second", counts.leapSeconds)
+        skip("makers' own sentences", counts.makers)
+        skip("sentences of AIS", counts.packed)
+        skip("lines of gpsd's own", counts.gpsd)
+        if counts.unchecked > 0 {
+            notes.append("\(counts.unchecked) sentences without a checksum are taken as they are")
+        }
+        if shift > 0 && !points.isEmpty { notes.append("no sentence says the date: 2000-01-01 is assumed") }
     }
 
     private mutating func readGPSD(_ bytes: [UInt8]) {
+        var receiver = GPSDReceiver()
+        var held: TrackPoint?
         for line in bytes.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
-            guard line.count <= 65_536, let said = GPSDLine(Array(line)) else {
+            guard line.count <= 65_536, let said = GPSDLine(Array(LogLine.body(line))) else {
                 skip("lines that are none of gpsd's")
                 continue
             }
             switch said {
-            case .fix(let point) where point.timestamp != nil: takeWritable(point)
-            case .fix: skip("fixes without a time")
+            case .fix(let point, let device):
+                if !receiver.takes(fixOf: device) {
+                    skip("fixes of another receiver")
+                } else if point.timestamp == nil {
+                    skip("fixes without a time")
+                } else if held?.timestamp == point.timestamp {
+                    // gpsd says more of a moment as it hears more of it.
+                    held?.complete(with: point)
+                } else {
+                    if let held { takeWritable(held) }
+                    held = point
+                }
             case .noFix: skip("reports without a fix")
+            case .receiver(let device, isActive: false) where receiver.isMeant(by: device):
+                receiver.forget()
+                skip("lines that say nothing of the position")
             case .greeting, .receiver, .watching, .other: skip("lines that say nothing of the position")
             }
         }
+        if let held { takeWritable(held) }
+        if let note = receiver.note { notes.append(note) }
     }
 }

@@ -212,7 +212,7 @@ package struct AttributeExchange: Hashable, Sendable {
     package static func word(_ number: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: number), UInt8(number >> 8)] }
 
     /// A UUID as it goes over the air: two bytes for those of the Bluetooth base, else 16, last first.
-    static func bytes(ofUUID canonical: String) -> [UInt8] {
+    package static func bytes(ofUUID canonical: String) -> [UInt8] {
         let digits = canonical.utf8.filter { $0 != UInt8(ascii: "-") }.map(Self.digit)
         return stride(from: digits.count - 2, through: 0, by: -2).map { digits[$0] << 4 | digits[$0 + 1] }
     }

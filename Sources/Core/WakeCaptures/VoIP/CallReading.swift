@@ -119,15 +119,22 @@ package final class CallReading: RecordTaker {
         _ payload: Span<UInt8>,
         _ record: CaptureRecord
     ) throws(Skip) {
-        // What holds a path open.
-        if payload.count <= 4 { return }
         let bytes = payload.copied()
+        if let call = open[Key(packet)], let lines = Self.silence(bytes) {
+            return call.keepOpen(call.side(packet.source), lines, at: record.time, record.offset)
+        }
         guard SIPMessage.begins(bytes) == true else { throw .otherTraffic }
         guard case .message(let message, _) = SIPMessage.first(of: bytes, isDatagram: true) else { throw .badMessage }
         let call = open[Key(packet)] ?? make(packet, opener: nil)
         let side = call.side(packet.source)
         if call.repeats(message, side) { throw .again }
         try keep(message, call, side, at: record.time, record.offset)
+    }
+
+    /// What holds a path open: empty lines, or up to four zeros. Says how many lines it is; nil for anything else.
+    private static func silence(_ bytes: [UInt8]) -> Int? {
+        if bytes.count > 4 { return nil }
+        return bytes.allSatisfy { $0 == 0 } ? 0 : SIPMessage.emptyLines(bytes)
     }
 
     private func takeSegment(
@@ -152,7 +159,9 @@ package final class CallReading: RecordTaker {
         }
         if !payload.isEmpty {
             if found?.hasBegun(packet.source) != true {
-                guard SIPMessage.begins(payload.copied(limit: 64)) == true else { throw .otherTraffic }
+                let beginning = payload.copied(limit: 64)
+                guard SIPMessage.begins(beginning) == true || found != nil && SIPMessage.emptyLines(beginning) != nil
+                else { throw .otherTraffic }
                 let call = found ?? make(packet, opener: nil)
                 call.start(at: sequence, from: packet.source)
                 found = call
@@ -193,7 +202,7 @@ package final class CallReading: RecordTaker {
     /// Takes the messages that have come whole.
     private func takeMessages(_ call: CapturedCall, _ side: CapturedCall.Side, at time: Int64, _ offset: Int) {
         while true {
-            switch call.next(side) {
+            switch call.next(side, at: time, offset) {
             case .message(let message, _):
                 do throws(Skip) { try keep(message, call, side, at: time, offset) } catch { skip(error, at: offset) }
             case .incomplete: return

@@ -21,7 +21,11 @@ package struct CallServerLift {
     private var room = YAMLReader.byteLimit - (1 << 20)
     private var counts = Counts()
 
+    /// How many pings of the phone were not answered yet.
+    private var pings = 0
+
     private struct Counts {
+        var keepAlives = 0
         var bodies = 0
         var strangers = 0
         var beyond = 0
@@ -45,7 +49,12 @@ package struct CallServerLift {
         let begin = start &+ pace.from.nanoseconds
         var pauses = PacedPauses(pace)
         var before: Int64?
-        for message in call.messages where (begin...max(begin, end)).contains(message.time) {
+        let range = begin...max(begin, end)
+        var alive = call.keepAlives.filter { range.contains($0.time) }[...]
+        for message in call.messages where range.contains(message.time) {
+            while let first = alive.first, (first.time, first.offset) <= (message.time, message.offset) {
+                keepOpen(alive.removeFirst(), after: &before, &pauses)
+            }
             if message.side == side {
                 say(message, after: &before, &pauses)
             } else {
@@ -53,7 +62,8 @@ package struct CallServerLift {
                 if server.plan.last == .await(message.message.beginning) { before = message.time }
             }
         }
-        if let ended = call.end, ended.side == side, (begin...max(begin, end)).contains(ended.time) {
+        for each in alive { keepOpen(each, after: &before, &pauses) }
+        if let ended = call.end, ended.side == side, range.contains(ended.time) {
             wait(ended.time, after: &before, &pauses)
             add(ended.isReset ? .reset : .close)
         }
@@ -106,6 +116,27 @@ package struct CallServerLift {
             answer(message, text)
             isRegistered = isRegistered || (200..<300).contains(message.status ?? 0)
         }
+    }
+
+    /// Empty lines: those of the phone ask the server to answer with one, which it does of itself; what else the server sends is its own.
+    private mutating func keepOpen(
+        _ alive: CapturedCall.KeepAlive,
+        after before: inout Int64?,
+        _ pauses: inout PacedPauses
+    ) {
+        guard alive.side == side else {
+            counts.keepAlives += 1
+            pings += alive.lines / 2
+            return
+        }
+        if alive.lines <= pings {
+            pings -= alive.lines
+            return
+        }
+        // One line before a message belongs to no ping, and means nothing (RFC 3261, section 7.5).
+        if alive.isBeforeMessage && alive.lines == 1 { return }
+        wait(alive.time, after: &before, &pauses)
+        add(.send(String(repeating: "\n", count: min(alive.lines, Self.mostBytes / 2))))
     }
 
     /// What the server answers at any time: the first that it agreed with.
@@ -213,6 +244,7 @@ package struct CallServerLift {
 
     private mutating func tell() {
         let counted = [
+            (counts.keepAlives, "keep-alives of the phone are not awaited: the server answers them at any time"),
             (counts.bodies, "messages of the server that are no text, or too long, are left out"),
             (counts.strangers, "answers to what was not heard last have the headers of the recording"),
             (counts.beyond, "steps beyond what a file holds are left out"),

@@ -14,6 +14,19 @@ package final class CapturedCall {
         package var message: SIPMessage
     }
 
+    /// Empty lines between messages, or another datagram that says nothing: they keep a connection open (RFC 5626, section 3.5.1).
+    package struct KeepAlive: Sendable {
+        /// Nanoseconds since 1970.
+        package var time: Int64
+        /// Where its packet stands in the capture.
+        var offset: Int
+        package var side: Side
+        /// How many empty lines: two ask for an answer, and one is it.
+        var lines: Int
+        /// Whether a message followed in the same packet.
+        var isBeforeMessage: Bool
+    }
+
     /// How a connection ended.
     struct End {
         var time: Int64
@@ -27,6 +40,9 @@ package final class CapturedCall {
     let opener: Side?
     /// In the order of time.
     package internal(set) var messages: [Message] = []
+    /// In the order of time, as far as they are kept.
+    package private(set) var keepAlives: [KeepAlive] = []
+    package private(set) var keepAliveCount = 0
     private(set) var end: End?
 
     private var assemblies = [TCPAssembly(), TCPAssembly()]
@@ -35,6 +51,7 @@ package final class CapturedCall {
 
     /// A message that comes once more comes soon.
     private static let memory = 64
+    private static let mostKeepAlives = 16_384
 
     init(_ one: NetworkEndpoint, _ other: NetworkEndpoint, isTCP: Bool, opener: NetworkEndpoint?) {
         ends = [one, other]
@@ -77,9 +94,15 @@ package final class CapturedCall {
     var held: Int { streams[0].count + streams[1].count + assemblies[0].pendingBytes + assemblies[1].pendingBytes }
 
     /// The next message of a side; what is none is dropped up to where one may begin.
-    func next(_ side: Side) -> SIPMessage.Found {
-        // Empty lines between messages keep a connection open (RFC 5626, section 3.5.1).
-        streams[side.rawValue].removeFirst(streams[side.rawValue].prefix { $0 == 0x0d || $0 == 0x0a }.count)
+    ///
+    /// - Parameters:
+    ///   - time: when its last bytes came.
+    ///   - offset: where their packet stands.
+    func next(_ side: Side, at time: Int64, _ offset: Int) -> SIPMessage.Found {
+        let (empty, lines) = Self.emptyLines(streams[side.rawValue])
+        let isBeforeMessage = empty < streams[side.rawValue].count
+        if lines > 0 { keepOpen(side, lines, isBeforeMessage: isBeforeMessage, at: time, offset) }
+        streams[side.rawValue].removeFirst(empty)
         let found = SIPMessage.first(of: streams[side.rawValue], isDatagram: false)
         switch found {
         case .message(_, let length): streams[side.rawValue].removeFirst(length)
@@ -91,6 +114,12 @@ package final class CapturedCall {
         return found
     }
 
+    /// How many bytes at the beginning are empty lines, and how many lines.
+    private static func emptyLines(_ bytes: [UInt8]) -> (bytes: Int, lines: Int) {
+        let empty = bytes.prefix { $0 == 0x0d || $0 == 0x0a }
+        return (empty.count, empty.count { $0 == 0x0a })
+    }
+
     /// From the first line behind the first that may begin a message.
     private static func afterNonsense(_ bytes: [UInt8]) -> [UInt8] {
         var rest = bytes[...]
@@ -99,6 +128,15 @@ package final class CapturedCall {
             if SIPMessage.begins(rest.prefix(64)) != false { return Array(rest) }
         }
         return []
+    }
+
+    /// A side says nothing, so that the connection stays open.
+    func keepOpen(_ side: Side, _ lines: Int, isBeforeMessage: Bool = false, at time: Int64, _ offset: Int) {
+        keepAliveCount += 1
+        guard keepAlives.count < Self.mostKeepAlives else { return }
+        keepAlives.append(
+            KeepAlive(time: time, offset: offset, side: side, lines: lines, isBeforeMessage: isBeforeMessage)
+        )
     }
 
     func ended(by source: NetworkEndpoint, at time: Int64, isReset: Bool) {

@@ -32,6 +32,12 @@ package struct SIPMessage: Hashable, Sendable {
         return schemes.contains { $0.starts(with: uri) } && uri.count < 6 ? nil : false
     }
 
+    /// How many empty lines bytes are; nil where they are anything else.
+    static func emptyLines(_ bytes: some Collection<UInt8>) -> Int? {
+        bytes.allSatisfy { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
+            ? bytes.count { $0 == UInt8(ascii: "\n") } : nil
+    }
+
     /// The first message of a stream, or the only one of a datagram.
     static func first(of bytes: [UInt8], isDatagram: Bool) -> Found {
         guard let start = bytes.firstIndex(where: { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }) else {

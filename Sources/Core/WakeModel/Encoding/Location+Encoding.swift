@@ -35,6 +35,7 @@ extension BeaconSighting: ByteCoded {
         writer.write(minor)
         writer.write(distance)
         writer.write(signalStrength)
+        writer.write(age)
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -43,7 +44,8 @@ extension BeaconSighting: ByteCoded {
             major: try reader.readUInt16(),
             minor: try reader.readUInt16(),
             distance: try reader.readFloat(),
-            signalStrength: try reader.readInt16()
+            signalStrength: try reader.readInt16(),
+            age: try reader.read()
         )
     }
 }

@@ -114,9 +114,9 @@ extension AppMessage {
 
 /// What the areas have to say of a launch.
 package struct LaunchOptions: Equatable, Sendable {
-    /// Restore identifiers of the central managers that wait to be made again.
+    /// Restore identifiers of the central managers that wait to be made again, where an event for one started the process.
     package var bluetoothCentrals: [String]
-    /// Restore identifiers of the peripheral managers that wait to be made again.
+    /// Restore identifiers of the peripheral managers that wait to be made again, where an event for one started the process.
     package var bluetoothPeripherals: [String]
     /// Whether an event of a location service started the process.
     package var isForLocation: Bool

@@ -38,6 +38,10 @@ package enum WireLocationRequest: Equatable, Sendable {
     case deferUpdates(distance: Double?, timeout: Double?)
     /// Holds updates back no more.
     case disallowDeferred
+    /// A background activity session is made; the manager's number is the session's.
+    case beginSession
+    /// That session is over.
+    case endSession
 }
 
 /// How standard updates are wanted.
@@ -263,6 +267,7 @@ extension WireLocationRequest: AreaMessage {
         .startSignificant, .stopSignificant, .startVisits, .stopVisits, .monitor(.blank), .stopMonitoring(region: ""),
         .requestState(region: ""), .requestLocation, .requestAuthorization(always: false), .range(.blank),
         .stopRanging(region: ""), .deferUpdates(distance: nil, timeout: nil), .disallowDeferred,
+        .beginSession, .endSession,
     ]
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
@@ -283,7 +288,7 @@ extension WireLocationRequest: AreaMessage {
                 timeout: coder.field("timeout", timeout, .distance)
             )
         case .release, .stopUpdating, .startSignificant, .stopSignificant, .startVisits, .stopVisits,
-            .requestLocation, .disallowDeferred:
+            .requestLocation, .disallowDeferred, .beginSession, .endSession:
             break
         }
     }

@@ -17,6 +17,8 @@ package enum WireNotificationRequest: Equatable, Sendable {
     /// Those that are not due yet, or those that the user sees, from a place of the list on; answered by a reply with
     /// `notifications`.
     case list(id: UInt64, delivered: Bool, from: UInt32)
+    /// Whether the user lets the app show notifications; answered by a reply with `granted` (NOTE-7).
+    case isAllowed(id: UInt64)
 }
 
 /// What an app is told of its notifications.
@@ -81,6 +83,7 @@ package struct WireNotification: Equatable, Sendable {
 }
 
 /// When a notification is due: by the one of its fields that is there, or else by what a clock shows.
+@dynamicMemberLookup
 package struct WireNotificationTrigger: Equatable, Sendable {
     /// Seconds after it was scheduled.
     package var interval: Double?
@@ -93,15 +96,14 @@ package struct WireNotificationTrigger: Equatable, Sendable {
     /// Of an interval, and of what a clock shows.
     package var repeats = false
     /// What a clock shows.
-    package var year: Int32?
-    package var month: UInt8?
-    package var day: UInt8?
-    package var weekday: UInt8?
-    package var hour: UInt8?
-    package var minute: UInt8?
-    package var second: UInt8?
+    package var match = DateMatch()
 
     package init() {}
+
+    package subscript<Value>(dynamicMember path: WritableKeyPath<DateMatch, Value>) -> Value {
+        get { match[keyPath: path] }
+        set { match[keyPath: path] = newValue }
+    }
 }
 
 /// A part of a list of notifications.
@@ -140,7 +142,7 @@ extension WireNotificationRequest: AreaMessage {
     static let area = "notification"
     static let blanks: [Self] = [
         .schedule(.blank), .cancel(identifiers: []), .cancelAll, .withdraw(identifiers: []), .withdrawAll,
-        .present(number: 0, shows: false), .setBadge(0), .list(id: 0, delivered: false, from: 0),
+        .present(number: 0, shows: false), .setBadge(0), .list(id: 0, delivered: false, from: 0), .isAllowed(id: 0),
     ]
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
@@ -161,6 +163,7 @@ extension WireNotificationRequest: AreaMessage {
                 delivered: coder.field("delivered", delivered, .bool),
                 from: coder.field("from", from, .whole, absent: 0)
             )
+        case .isAllowed(let id): self = try .isAllowed(id: coder.field("id", id, .whole))
         case .cancelAll, .withdrawAll: break
         }
     }
@@ -210,13 +213,25 @@ extension WireNotificationTrigger: Coded {
         try coder.field("wall", of: &isWall, .bool, omitted: false)
         try coder.field("unit", of: &unit, .word)
         try coder.field("repeats", of: &repeats, .bool, omitted: false)
-        try coder.field("year", of: &year, .whole(in: 1...9_999))
-        try coder.field("month", of: &month, .whole(in: 1...12))
-        try coder.field("day", of: &day, .whole(in: 1...31))
-        try coder.field("weekday", of: &weekday, .whole(in: 1...7))
-        try coder.field("hour", of: &hour, .whole(in: 0...23))
-        try coder.field("minute", of: &minute, .whole(in: 0...59))
-        try coder.field("second", of: &second, .whole(in: 0...59))
+        try match.code(&coder)
+    }
+}
+
+extension DateMatch {
+    fileprivate mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        try coder.field("year", of: &year, .whole(in: CalendarUnit.year.range))
+        try coder.field("month", of: &month, .whole(in: CalendarUnit.month.range))
+        try coder.field("day", of: &day, .whole(in: CalendarUnit.day.range))
+        try coder.field("weekday", of: &weekday, .whole(in: CalendarUnit.weekday.range))
+        try coder.field("hour", of: &hour, .whole(in: CalendarUnit.hour.range))
+        try coder.field("minute", of: &minute, .whole(in: CalendarUnit.minute.range))
+        try coder.field("second", of: &second, .whole(in: CalendarUnit.second.range))
+        try coder.field("weekdayOrdinal", of: &weekdayOrdinal, .whole(in: CalendarUnit.weekdayOrdinal.range))
+        try coder.field("weekOfMonth", of: &weekOfMonth, .whole(in: CalendarUnit.weekOfMonth.range))
+        try coder.field("weekOfYear", of: &weekOfYear, .whole(in: CalendarUnit.weekOfYear.range))
+        try coder.field("yearForWeekOfYear", of: &yearForWeekOfYear, .whole(in: CalendarUnit.year.range))
+        try coder.field("quarter", of: &quarter, .whole(in: CalendarUnit.quarter.range))
+        try coder.field("dayOfYear", of: &dayOfYear, .whole(in: CalendarUnit.dayOfYear.range))
     }
 }
 

@@ -12,6 +12,10 @@ package enum WirePushRequest: Equatable, Sendable {
     case completed(number: UInt32, result: FetchResult)
     /// CallKit was told of an incoming call.
     case reportCall
+    /// The app makes a call.
+    case callBegan
+    /// One of the app's calls is over.
+    case callEnded
     /// The callback of the VoIP push with that number has returned.
     case callHandled(number: UInt32)
     /// Whether the app has a device token for pushes other than VoIP; answered by a reply with `granted`.
@@ -49,12 +53,12 @@ extension WirePushRequest: AreaMessage {
     static let area = "push"
     static let blanks: [Self] = [
         .register, .unregister, .registerCalls, .unregisterCalls, .completed(number: 0, result: .newData), .reportCall,
-        .callHandled(number: 0), .isRegistered(id: 0), .extended(number: 0, .blank),
+        .callBegan, .callEnded, .callHandled(number: 0), .isRegistered(id: 0), .extended(number: 0, .blank),
     ]
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
-        case .register, .unregister, .registerCalls, .unregisterCalls, .reportCall: break
+        case .register, .unregister, .registerCalls, .unregisterCalls, .reportCall, .callBegan, .callEnded: break
         case .completed(let number, let result):
             self = try .completed(
                 number: coder.field("number", number, .whole),

@@ -36,6 +36,8 @@ package final class ReceiverStream {
     private var buffer = [UInt8](repeating: 0, count: 16_384)
     private var reader = NMEAReader()
     private var line: [UInt8] = []
+    private var receiver = GPSDReceiver()
+    private var lastTimestamp: Double?
 
     /// Opens a receiver, and waits for a gpsd to greet.
     ///
@@ -154,8 +156,21 @@ package final class ReceiverStream {
                 continue
             }
             if line.last == UInt8(ascii: "\r") { line.removeLast() }
-            if case .fix = GPSDLine(line) { fixes += 1 }
+            if let said = GPSDLine(line) { count(said) }
             line.removeAll(keepingCapacity: true)
+        }
+    }
+
+    /// Counts a fix as often as it has a new time.
+    private func count(_ said: GPSDLine) {
+        switch said {
+        case .fix(let point, let device):
+            guard receiver.takes(fixOf: device), point.timestamp != lastTimestamp else { return }
+            lastTimestamp = point.timestamp
+            fixes += 1
+        case .receiver(let device, isActive: false):
+            if receiver.isMeant(by: device) { receiver.forget() }
+        case .greeting, .noFix, .receiver, .watching, .other: break
         }
     }
 }

@@ -39,7 +39,11 @@ package struct BackgroundTaskFigures: Hashable, Codable, Sendable {
     /// How many processing requests of an app may be pending (BGT-2).
     package var processingRequests: UInt32 = 10
 
+    /// Whether processing requests outlive a force quit, and run on external power (BGT-15).
+    package var outlivesForceQuit: Bool
+
     init(ios version: Int) {
+        outlivesForceQuit = version >= 17
         hasFetch = version >= 7
         hasTasks = version >= 13
         heedsLowPower = version >= 9
@@ -100,6 +104,12 @@ package struct BackgroundTaskFigures: Hashable, Codable, Sendable {
             \.areas.backgroundTask.idle,
             .bgt7,
             "how long nobody has used the phone before processing begins; assumed"
+        ),
+        .init(
+            "task.outlivesForceQuit",
+            \.areas.backgroundTask.outlivesForceQuit,
+            .bgt15,
+            "processing requests outlive a force quit, and run on external power, which is assumed"
         ),
         .init(
             "task.expirationMargin",

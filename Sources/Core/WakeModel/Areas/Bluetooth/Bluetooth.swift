@@ -39,6 +39,8 @@ package enum BluetoothCommand: Hashable, Sendable {
     case release(BluetoothClient, keeping: [NameID] = [])
     /// Turn the adapter on or off. It says when it is, as it does when somebody else turns it (BT-2).
     case power(Bool)
+    /// Forget what was found of every peripheral's attributes (BTC-14).
+    case forgetAttributes
 }
 
 /// A GATT operation on a connected peripheral, answered by one event addressed to the client.
@@ -207,6 +209,22 @@ package struct BluetoothFailure: Hashable, Codable, Sendable, Error {
     package static let invalidHandle = att(1, "The handle is invalid.")
 }
 
+extension EventKind {
+    /// The radio has gone on, or off.
+    package static var ofRadioPower: [EventKind] { [.bluetoothPoweredOn, .bluetoothPoweredOff] }
+}
+
+extension WakeEvent {
+    /// Whether the phone's radio has gone on, or off; nil where it is about something else.
+    package var turnsRadio: Bool? {
+        switch kind {
+        case .bluetoothPoweredOn: true
+        case .bluetoothPoweredOff: false
+        default: nil
+        }
+    }
+}
+
 /// The kinds of its events, each by its row of Tables/events.tsv.
 extension EventKind {
     @inlinable package static var bluetoothPoweredOn: EventKind { EventKind(row: 0) }
@@ -288,6 +306,9 @@ extension WakeEvent {
     package var voidHandles: ClosedRange<AttributeHandle>? {
         attribute == 0 ? nil : attribute...max(attribute, AttributeHandle(clamping: local))
     }
+
+    /// Whether it is a change of attributes that nothing told the phone of: no app hears of it, and all go by the old table (BTC-14).
+    package var isUntoldChange: Bool { kind == .servicesModified && failed }
 }
 
 extension Action {

@@ -17,6 +17,13 @@ package struct BluetoothFigures: Hashable, Codable, Sendable {
     package var controlCentreLasts: Instant.Span?
     /// Whether Bluetooth can stay on in airplane mode (BT-2).
     package var airplaneModeKeepsBluetooth: Bool
+    /// Whether bytes on an L2CAP channel wake a suspended app (BTC-13).
+    package var channelDataWakes = true
+    /// Whether what the phone found of a peripheral's attributes outlives the link (BTC-14).
+    package var attributeCache = true
+    /// Whether in airplane mode, with Bluetooth on, only what waits for accessories set up with AccessorySetupKit relaunches an app, as
+    /// TN3115's note may be read (BTC-8).
+    package var airplaneNeedsSetup = false
     /// Whether the system connects again after link loss where the app asks for it (BTC-11).
     package var reconnects: Bool
 
@@ -68,6 +75,24 @@ package struct BluetoothFigures: Hashable, Codable, Sendable {
             \.areas.bluetooth.airplaneModeKeepsBluetooth,
             .bt2,
             "Bluetooth can stay on in airplane mode"
+        ),
+        .init(
+            "channelDataWakes",
+            \.areas.bluetooth.channelDataWakes,
+            .btc13,
+            "bytes on an L2CAP channel wake a suspended app"
+        ),
+        .init(
+            "attributeCache",
+            \.areas.bluetooth.attributeCache,
+            .btc14,
+            "the phone keeps the attributes of a peripheral over links, where it has no Service Changed or is bonded"
+        ),
+        .init(
+            "bluetooth.airplaneNeedsSetup",
+            \.areas.bluetooth.airplaneNeedsSetup,
+            .btc8,
+            "airplane mode takes what terminated apps wait for, but of accessories set up with AccessorySetupKit, though Bluetooth stays on"
         ),
     ]
 }

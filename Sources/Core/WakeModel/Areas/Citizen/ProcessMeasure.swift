@@ -6,6 +6,8 @@ package enum ProcessMeasure: Hashable, Codable, Sendable {
     case processor(UInt32)
     /// How many locks it holds on files and databases that it shares (RESP-4).
     case locks(UInt16)
+    /// How many it holds on files in its own container, which cost it nothing (RESP-4).
+    case privateLocks(UInt16)
     /// On how many sockets it listens (RESP-2).
     case listeners(UInt16)
     /// How many Bonjour services it has published (RESP-2).

@@ -175,9 +175,13 @@ public enum LocationAuthorization: UInt8, Worded, Codable, Sendable {
     case always
     /// What an app that asked for Always has until the user is asked again (LOC-10); the app sees Always.
     case provisionalAlways
+    /// What the user allowed once: When In Use until the app is no longer in use (LOC-12); the app sees When In Use.
+    case allowOnce
 
     /// What the user, or a policy, can say by itself.
-    package static let sayable: [LocationAuthorization] = [.notDetermined, .restricted, .denied, .whenInUse, .always]
+    package static let sayable: [LocationAuthorization] = [
+        .notDetermined, .restricted, .denied, .whenInUse, .always, .allowOnce,
+    ]
 }
 
 /// What an app asks of Core Location through one of its managers.
@@ -203,6 +207,9 @@ package enum LocationRequest: Hashable, Codable, Sendable {
     case requestAuthorization(always: Bool)
     case range(BeaconRegion)
     case stopRanging(identifier: NameID)
+    /// A CLBackgroundActivitySession is made; the manager's number is the session's (SESS-3).
+    case beginSession
+    case endSession
 }
 
 /// Where the phone is, as a source reports it.
@@ -231,14 +238,31 @@ package struct BeaconSighting: Hashable, Codable, Sendable {
     package var distance: Float
     /// In dBm; 0 when unknown.
     package var signalStrength: Int16
+    /// How long before the report it was last heard; 0 for a report made at once.
+    package var age: Instant.Span
 
     @inlinable
-    package init(uuid: NameID, major: UInt16, minor: UInt16, distance: Float = -1, signalStrength: Int16 = 0) {
+    package init(
+        uuid: NameID,
+        major: UInt16,
+        minor: UInt16,
+        distance: Float = -1,
+        signalStrength: Int16 = 0,
+        age: Instant.Span = .zero
+    ) {
         self.uuid = uuid
         self.major = major
         self.minor = minor
         self.distance = distance
         self.signalStrength = signalStrength
+        self.age = age
+    }
+
+    /// When it was last heard.
+    ///
+    /// - Parameter now: When it is reported.
+    package func heard(reported now: Instant) -> Instant {
+        max(.zero, now.advanced(by: Instant.Span.zero - max(.zero, age)))
     }
 
     /// The class of its distance (BCN-4).
@@ -273,6 +297,8 @@ package enum LocationCommand: Hashable, Sendable {
     case positioning(Bool)
     /// The beacons to look for, ascending; none when the list is empty. The radio hears them.
     case watchBeacons([BeaconIdentity])
+    /// Whether somebody wants to hear of visits.
+    case watchVisits(Bool)
 }
 
 extension SourceCommand {

@@ -26,6 +26,12 @@ package struct LocationFigures: Hashable, Codable, Sendable {
     package var levels: Bool
     /// Whether asking for Always gives it provisionally, until the first event in the background (LOC-10).
     package var provisionalAlways: Bool
+    /// Whether the user can keep the precise position from an app (LOC-11).
+    package var preciseSwitch: Bool
+    /// How sure a position is without it, in metres (LOC-11); assumed: Apple says 1 to 20 km.
+    package var reducedAccuracy: UInt32 = 5_000
+    /// Whether the user can allow the position once (LOC-12).
+    package var allowsOnce: Bool
     /// Whether background updates need allowsBackgroundLocationUpdates (LOC-6), and then keep the app from being suspended
     /// instead of waking it for each (LOC-3).
     package var backgroundFlag: Bool
@@ -35,14 +41,19 @@ package struct LocationFigures: Hashable, Codable, Sendable {
     package var beaconRegions: Bool
     /// Whether there are visits.
     package var visits: Bool
+    /// Whether a CLBackgroundActivitySession makes When In Use enough in the background (SESS-3).
+    package var backgroundSessions: Bool
 
     init(ios version: Int) {
-        liftsForceQuit = version >= 8 && version < 26
+        liftsForceQuit = version >= 8
         levels = version >= 8
         provisionalAlways = version >= 13
+        preciseSwitch = version >= 14
+        allowsOnce = version >= 13
         backgroundFlag = version >= 12
         beaconRegions = version >= 8
         visits = version >= 8
+        backgroundSessions = version >= 17
     }
 
     static let launches: [ProfileSetting] = [
@@ -96,6 +107,27 @@ package struct LocationFigures: Hashable, Codable, Sendable {
             .loc10,
             "asking for Always gives provisional Always first"
         ),
+        .init(
+            "backgroundSessions",
+            \.areas.location.backgroundSessions,
+            .sess3,
+            "a background activity session makes When In Use enough"
+        ),
+        .init(
+            "preciseLocationSwitch",
+            \.areas.location.preciseSwitch,
+            .loc11,
+            "the user can keep the precise position from an app"
+        ),
+        .init(
+            "reducedAccuracy",
+            \.areas.location.reducedAccuracy,
+            1...100_000,
+            "m",
+            .loc11,
+            "how sure a position is without the precise one; assumed"
+        ),
+        .init("locationAllowOnce", \.areas.location.allowsOnce, .loc12, "the user can allow the position once"),
         .init("locationWindow", \.areas.location.window, .loc8, "window of a location wake"),
         .init("visits", \.areas.location.visits, .mode2, "there are visits"),
         .init(

@@ -60,7 +60,7 @@ package enum NotificationTrigger: Hashable, Codable, Sendable {
     /// At a date, in seconds since 1970, and again in each unit of the calendar after it. With `isWall` the seconds are those of the
     /// clock on the phone's wall, whatever its time zone.
     case date(seconds: Int64, isWall: Bool, repeats: RepeatInterval)
-    /// When the phone's clock shows what is given; what is left out and finer than all that is given is 0.
+    /// When the phone's clock shows what is given.
     case matching(DateMatch, repeats: Bool)
 }
 
@@ -74,41 +74,6 @@ package enum RepeatInterval: UInt8, Worded, Codable, Sendable {
     case month
     case quarter
     case year
-}
-
-/// What a clock shows, as far as it matters.
-package struct DateMatch: Hashable, Codable, Sendable {
-    package var year: Int32?
-    /// 1 to 12.
-    package var month: UInt8?
-    /// 1 to 31.
-    package var day: UInt8?
-    /// 1 for Sunday to 7.
-    package var weekday: UInt8?
-    package var hour: UInt8?
-    package var minute: UInt8?
-    package var second: UInt8?
-
-    package init() {}
-}
-
-/// How the phone's clock stands: what it shows at the beginning of the run.
-package struct PhoneClock: Hashable, Codable, Sendable {
-    /// Nanoseconds since 1970 at instant zero.
-    package var epoch: Int64
-    /// Seconds that the phone's time zone is ahead of Greenwich.
-    package var zone: Int32
-
-    package init(epoch: Int64, zone: Int32) {
-        self.epoch = epoch
-        self.zone = zone
-    }
-
-    /// Nanoseconds since 1970 at an instant; the latest that the number can say, in 2262, rather than overflow.
-    package func nanoseconds(at now: Instant) -> Int64 {
-        let (sum, isFar) = epoch.addingReportingOverflow(now.nanoseconds)
-        return isFar ? .max : sum
-    }
 }
 
 /// A notification that an app scheduled.

@@ -94,8 +94,12 @@ package enum PushRequest: Hashable, Codable, Sendable {
     case unregisterCalls
     /// The completion handler of the push with that number was called (PUSH-1).
     case fetched(UInt32, FetchResult)
-    /// CallKit was told of an incoming call (PUSH-7).
+    /// CallKit was told of an incoming call (PUSH-7), which goes on from now.
     case reportCall
+    /// The app makes a call of its own (PUSH-10).
+    case callBegan
+    /// One of the app's calls is over.
+    case callEnded
     /// The callback of the VoIP push with that number has returned (PUSH-7).
     case callHandled(UInt32)
 }

@@ -35,6 +35,10 @@ package struct PushFigures: Hashable, Codable, Sendable {
     package var extensionMemory: UInt32 = 24
     /// Whether there is Newsstand (NEWS-1).
     package var newsstand: Bool
+    /// Whether pushes of calls launch an app before the first unlock after boot, which DTS calls inconsistent (PUSH-12).
+    package var beforeFirstUnlock = false
+    /// Whether background pushes wake an app only while Background App Refresh is on, as is widely said (PUSH-1).
+    package var needsRefresh = false
     /// Whether Low Power Mode pauses background pushes (PWR-2).
     package var pausesInLowPower: Bool
 
@@ -105,6 +109,18 @@ package struct PushFigures: Hashable, Codable, Sendable {
         ),
         .init("push.limitWindow", \.areas.push.limitWindow, .push3, "how far back wakes by background pushes count"),
         .init(
+            "push.beforeFirstUnlock",
+            \.areas.push.beforeFirstUnlock,
+            .push12,
+            "pushes of calls launch an app before the first unlock after boot"
+        ),
+        .init(
+            "push.needsRefresh",
+            \.areas.push.needsRefresh,
+            .push1,
+            "background pushes wake an app only while Background App Refresh is on"
+        ),
+        .init(
             "push.pausesInLowPower",
             \.areas.push.pausesInLowPower,
             .pwr2,
@@ -152,7 +168,7 @@ package struct PushFigures: Hashable, Codable, Sendable {
             1...1_000,
             "calls",
             .push8,
-            "calls that an app may not report before such pushes launch it no more"
+            "calls that an app may not report before such pushes launch it no more; assumed"
         ),
     ]
 }

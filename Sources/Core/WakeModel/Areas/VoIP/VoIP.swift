@@ -29,6 +29,10 @@ package enum VoIPCommand: Hashable, Sendable {
     case rest(AppID)
     /// The connections of the suspended app end; it finds that out when it runs (RESP-3).
     case tearDown(AppID)
+    /// The phone's network is there again, or gone: what a peer says waits for it (VOIP-7).
+    ///
+    /// - Parameter timeout: after how long a connection on which something waits has failed; nil for never.
+    case network(isThere: Bool, timeout: Instant.Span?)
 }
 
 /// What the number of an event stands for.

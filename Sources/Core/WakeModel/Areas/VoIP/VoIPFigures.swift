@@ -19,6 +19,11 @@ package struct VoIPFigures: Hashable, Codable, Sendable {
     /// How many VoIP wakes there may be within ``wakeWindow`` (VOIP-6); nil for any number.
     package var wakeLimit: UInt32? = 15
     package var wakeWindow = Instant.Span.seconds(300)
+    /// Whether an app is launched for its calls before the first unlock after boot, as DTS tells of the early iOS (VOIP-4).
+    package var beforeFirstUnlock = false
+    /// For how long what a peer says waits for a network before the connection has failed (VOIP-7); nil for ever. Assumed: TCP
+    /// gives a connection up after at least 100 s (RFC 1122, section 4.2.3.5).
+    package var connectionTimeout: Instant.Span? = .seconds(120)
     /// How long a suspended app keeps connections that the phone does not look after (RESP-3); nil for ever.
     package var connectionsLast: Instant.Span?
 
@@ -44,6 +49,18 @@ package struct VoIPFigures: Hashable, Codable, Sendable {
             "VoIP wakes within voip.wakeWindow"
         ),
         .init("voip.wakeWindow", \.areas.voip.wakeWindow, .voip6, "how far back VoIP wakes count"),
+        .init(
+            "voip.beforeFirstUnlock",
+            \.areas.voip.beforeFirstUnlock,
+            .voip4,
+            "VoIP apps are launched before the first unlock after boot"
+        ),
+        .init(
+            "voip.connectionTimeout",
+            \.areas.voip.connectionTimeout,
+            .voip7,
+            "for how long what a peer says waits for a network before its connection fails; assumed"
+        ),
         .init(
             "connectionsLast",
             \.areas.voip.connectionsLast,

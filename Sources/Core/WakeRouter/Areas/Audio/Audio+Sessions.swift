@@ -154,9 +154,9 @@ extension Router {
         }
     }
 
-    private mutating func goOn(_ app: AppID, subject: NameID?, parent: EventID) {
+    private mutating func goOn(_ app: AppID, resumes: Bool = true, subject: NameID?, parent: EventID) {
         areas.audio.apps[app].interruption = .none
-        raiseSound(.audioInterruptionEnded, app, by: subject, parent: parent)
+        raiseSound(.audioInterruptionEnded, app, failed: !resumes, by: subject, parent: parent)
     }
 
     mutating func callBegan(by event: EventID) {
@@ -167,11 +167,17 @@ extension Router {
         }
     }
 
-    mutating func callEnded(by event: EventID) {
+    /// What a call interrupted hears that it is over, with or without shouldResume, or hears nothing (AUD-6).
+    mutating func callEnded(_ change: PhoneChange, by event: EventID) {
         guard areas.audio.inCall else { return }
         areas.audio.inCall = false
         for app in areas.audio.users where areas.audio.apps[app].interruption == .call {
-            goOn(app, subject: NameID.none, parent: event)
+            if change == .callEndedUntold {
+                areas.audio.apps[app].interruption = .endless
+                act(.did(app, .leftInterrupted, event))
+            } else {
+                goOn(app, resumes: change == .callEnded, subject: NameID.none, parent: event)
+            }
         }
     }
 

@@ -83,7 +83,7 @@ extension AudioArea: Area {
     static func hear(_ step: PhoneStep, in router: inout Router) {
         switch step {
         case .changed(.callBegan, let id): router.callBegan(by: id)
-        case .changed(.callEnded, let id): router.callEnded(by: id)
+        case .changed(let change, let id) where change.endsCall: router.callEnded(change, by: id)
         case .lockChanged: router.settleSounds()
         case .rebooted: router.areas.audio.inCall = false
         default: break
@@ -93,7 +93,7 @@ extension AudioArea: Area {
     static func lack(of change: PhoneChange, _ router: Router) -> Deed? {
         switch change {
         case .callBegan: router.areas.isInCall ? .foundItSo : nil
-        case .callEnded: router.areas.isInCall ? nil : .foundItSo
+        case .callEnded, .callEndedWithoutResume, .callEndedUntold: router.areas.isInCall ? nil : .foundItSo
         default: nil
         }
     }

@@ -58,6 +58,15 @@ extension Router {
         }
         let code = run.item.kind == .fetch ? figures.fetchTerminationCode : figures.taskTerminationCode
         areas.backgroundTask.apps[app].owed.owe(run.number, until: ends, code: code)
+        guard apps[app].state == .background else { return }
+        // The wake goes on to the answer, whatever began it (LIFE-11), and a background task has its time from there (TASK-8).
+        apps[app].openAnotherWindow(
+            ends.since(now),
+            isAnswered: true,
+            at: now,
+            extends: profile.wakeWindow == .each,
+            taskBudget: profile.taskBudget
+        )
     }
 
     /// Whether what an app does now may take all the processor time it wants: a processing task that requires external power, and
@@ -94,8 +103,8 @@ extension Router {
         if areas.backgroundTask.apps[app].owed.isEmpty {
             areas.backgroundTask.apps[app].running = []
             areas.backgroundTask.apps[app].endTime()
-            finishAnswered(app)
         }
+        finishAnswered(app)
         planTasks(of: app)
     }
 

@@ -119,6 +119,8 @@ extension Router {
             snapshot.task.expectedUse = expected.at
             snapshot.task.habitDays = expected.days
         }
+        snapshot.forceQuitLifted =
+            item.kind == .processing && figures.outlivesForceQuit && snapshot.state == .notRunning && isBarred(app)
         let isFar = item.begins.since(item.since) >= figures.farDate
         let isRecent = lastUse.map { now.since($0) <= figures.recentUse } ?? false
         var question = BackgroundTaskQuestion(kind: item.kind, state: snapshot.state, now: now, lever: lever)
@@ -131,7 +133,8 @@ extension Router {
         question.hasHandler =
             !apps[app].hasProcess || apps[app].isLaunching || record.handlers.contains(item.identifier)
         question.isIdle = isIdle && now.since(areas.backgroundTask.usedUntil) >= figures.idle
-        question.hasPower = !item.needsPower || conditions.contains(.externalPower)
+        question.hasPower =
+            !item.needsPower && !snapshot.forceQuitLifted || conditions.contains(.externalPower)
         question.hasNetwork = !item.needsNetwork || conditions.hasNetwork
         question.refreshes = refreshes(app)
         return question

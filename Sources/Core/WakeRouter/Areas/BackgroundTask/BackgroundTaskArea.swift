@@ -144,7 +144,7 @@ extension BackgroundTaskArea: Area {
             for app in router.everyApp { router.reschedule(app) }
         case .unlocked: router.planAllTasks()
         case .clockSet(let clock): router.setClock(ofTasks: clock)
-        case .changed(.callEnded, _):
+        case .changed(let change, _) where change.endsCall:
             router.areas.backgroundTask.usedUntil = router.now
             router.planAllTasks()
         case .changed(.callBegan, _): router.phoneTaken()

@@ -57,6 +57,8 @@ extension BackgroundTaskQuestion: AreaQuestion {
 
     /// What an app owes for a task keeps it running; the time is that of the launch, whatever else is handed over (BGT-6).
     func keepsRunning(_ modes: BackgroundModes) -> Bool { false }
+
+    var isAnswered: Bool { true }
 }
 
 /// The rules of background fetch and of the task scheduler.

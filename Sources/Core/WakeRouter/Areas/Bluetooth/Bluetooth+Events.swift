@@ -4,6 +4,7 @@ import WakeModel
 extension Router {
     /// Finds the managers that registered for the event, and decides for their apps.
     mutating func routeBluetooth(_ event: WakeEvent) {
+        if event.isUntoldChange { return keepAttributes(event) }
         let wasOn = areas.bluetooth.isOn
         if let client = event.client {
             if let interest = interest(of: client, in: event) {
@@ -26,6 +27,22 @@ extension Router {
         settleLocal(after: event)
         if event.kind == .bluetoothPoweredOn || event.kind == .bluetoothPoweredOff {
             bluetoothTurned(event.kind == .bluetoothPoweredOn, wasOn: wasOn)
+        }
+    }
+
+    /// A peripheral's attributes changed, and the phone was not told: there is nothing to decide, and who has a link goes by the old
+    /// table (BTC-14).
+    private mutating func keepAttributes(_ event: WakeEvent) {
+        reached = true
+        let row = Int(event.peripheral.number)
+        guard row < areas.bluetooth.peripherals.count else { return }
+        var last: AppID?
+        for link in areas.bluetooth.peripherals[row].links
+        where link.connected && link.client.app != last && event.client ?? link.client == link.client
+            && isKept(link.client)
+        {
+            last = link.client.app
+            act(.did(link.client.app, .keptAttributes, subject: event.peripheral, event.id))
         }
     }
 

@@ -27,7 +27,8 @@ extension Router {
             let kind: BluetoothSwitch =
                 profile.areas.bluetooth.controlCentreLasts == nil ? .offInSettings : .offInControlCentre
             if areas.bluetooth.powerSwitch == .on { turnBluetoothOff(kind) }
-        case .airplaneModeOnKeepingBluetooth where profile.areas.bluetooth.airplaneModeKeepsBluetooth: break
+        case .airplaneModeOnKeepingBluetooth where profile.areas.bluetooth.airplaneModeKeepsBluetooth:
+            if profile.areas.bluetooth.airplaneNeedsSetup { keepOnlyWhatIsSetUp() }
         case .airplaneModeOn, .airplaneModeOnKeepingBluetooth:
             if areas.bluetooth.powerSwitch != .offInSettings { turnBluetoothOff(.offInAirplaneMode) }
         case .airplaneModeOff:
@@ -52,6 +53,15 @@ extension Router {
         }
     }
 
+    /// What terminated apps wait for goes, but of accessories that were set up for them (BTC-8).
+    private mutating func keepOnlyWhatIsSetUp() {
+        for app in everyApp where !apps[app].hasProcess {
+            let held = registrations(of: app)
+            letGo(of: app)
+            tellLost(held, of: app, to: .lostToAirplaneMode)
+        }
+    }
+
     mutating func turnBluetoothOn() {
         areas.bluetooth.powerSwitch = .on
         areas.bluetooth.returns = nil
@@ -67,6 +77,7 @@ extension Router {
         if !areas.bluetooth.isOn { forgetRadio() }
         act(.did(.none, kind.deed))
         act(.bluetooth(.power(false)))
+        if kind == .offInSettings { act(.bluetooth(.forgetAttributes)) }
     }
 
     /// Bluetooth went off or on, whoever turned it: connections, requests and scans are gone for everyone (BTC-5,

@@ -417,7 +417,17 @@ extension Router {
         return .unlinked
     }
 
-    /// The restore identifiers that a fresh process of the app finds in its launch options.
+    /// The restore identifiers in the launch options of an app that an event launches: those of the managers of the event's role,
+    /// and none where it is not Bluetooth's (LIFE-4).
+    func restoreIdentifiers(launchedFor interest: Interest) -> RestoreIdentifiers {
+        guard interest.via != .none, interest.via.source == .bluetooth else { return RestoreIdentifiers() }
+        let preserved = preservedRestoreIdentifiers(of: interest.app)
+        let isPeripheral = areas.bluetooth.apps[interest.app].managers[Int(interest.slot)].isPeripheralManager
+        return isPeripheral
+            ? RestoreIdentifiers(peripheral: preserved.peripheral) : RestoreIdentifiers(central: preserved.central)
+    }
+
+    /// The restore identifiers of the managers that wait for a fresh process of the app.
     func preservedRestoreIdentifiers(of app: AppID) -> RestoreIdentifiers {
         var preserved = RestoreIdentifiers()
         guard profile.areas.bluetooth.restoration else { return preserved }

@@ -92,7 +92,12 @@ extension BluetoothArea: Area {
     static func window(_ constants: Constants) -> Instant.Span { constants.profile.areas.bluetooth.window }
 
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID {
-        router.local(interest.client) == nil ? .btc2 : .btp1
+        guard router.local(interest.client) == nil else { return .btp1 }
+        return switch event.kind {
+        case .readyToWrite: .btc12
+        case .channelDataAvailable where !router.profile.areas.bluetooth.channelDataWakes: .btc13
+        default: .btc2
+        }
     }
 
     @inline(__always)
@@ -220,6 +225,7 @@ extension BluetoothArea {
             let lost = router.areas.bluetooth.endedByReboot
             router.areas.bluetooth.endedByReboot = []
             router.loseConnections(lost, by: id)
+            router.act(.bluetooth(.forgetAttributes))
             router.takeOffAir()
         case .takeUp: router.takeUpRadio()
         case .restarted:
@@ -274,7 +280,7 @@ enum BluetoothQuestion: AreaQuestion {
 
     func keepsRunning(_ modes: BackgroundModes) -> Bool {
         switch self {
-        case .central: modes.contains(.bluetoothCentral)
+        case .central(let question): modes.contains(.bluetoothCentral) && question.kind != .readyToWrite
         case .peripheral(let question):
             modes.contains(.bluetoothPeripheral) && PeripheralRules.isRequest(question.kind)
         }

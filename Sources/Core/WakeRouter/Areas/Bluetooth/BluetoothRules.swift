@@ -34,6 +34,12 @@ enum BluetoothRules {
         results[.scanNamesServices] =
             !discovery ? .notApplicable : passes(question.scanNamesServices, where: !foreground)
         results[.notDuplicate] = !discovery ? .notApplicable : passes(question.firstSighting, where: true)
+        switch question.kind {
+        case .readyToWrite: results[.readinessWakes] = passes(!asleep, where: true)
+        case .channelDataAvailable:
+            results[.channelWakes] = passes(!asleep || constants.profile.areas.bluetooth.channelDataWakes, where: true)
+        default: break
+        }
         results[.restoreIdentifier] = passes(restorable, where: dead)
         results[.bluetoothOn] = passes(app.bluetoothOn || question.kind == .bluetoothPoweredOff, where: true)
         results[.deliveryWanted] = passes(question.wanted, where: true)
@@ -56,7 +62,9 @@ enum BluetoothRules {
     /// The verdict and reason of the decisive check.
     static func refusal(_ decisive: Check, in results: CheckResults, state: AppState) -> (Verdict, Reason) {
         switch decisive {
-        case .modePresent: (waitsForMode(results, state: state) ? .defer : .deny, .modeMissing)
+        case .modePresent: (waits(results, but: .modePresent, state: state) ? .defer : .deny, .modeMissing)
+        case .readinessWakes: (waits(results, but: decisive, state: state) ? .defer : .drop, .readinessWakesNobody)
+        case .channelWakes: (waits(results, but: decisive, state: state) ? .defer : .drop, .channelWakesNobody)
         case .scanHasMode: (.deny, .scanNeedsMode)
         case .scanNamesServices: (.deny, .scanWithoutServices)
         case .notDuplicate: (.coalesce, .duplicateDiscovery)
@@ -68,10 +76,11 @@ enum BluetoothRules {
         }
     }
 
-    /// An event waits for a suspended app when nothing but the missing mode stands in its way (BTC-2).
-    private static func waitsForMode(_ results: CheckResults, state: AppState) -> Bool {
+    /// An event waits for a suspended app when nothing but one check stands in its way (BTC-2, BTC-12, BTC-13); that it does not wake
+    /// stands beside a missing mode.
+    private static func waits(_ results: CheckResults, but check: Check, state: AppState) -> Bool {
         var others = results
-        others[.modePresent] = .pass
+        for check in [check, .readinessWakes, .channelWakes] where others[check] == .fail { others[check] = .pass }
         return state == .suspended && others.decisive == nil
     }
 }

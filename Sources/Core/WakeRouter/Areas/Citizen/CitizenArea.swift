@@ -19,6 +19,7 @@ struct CitizenRecord: Equatable, Codable {
     /// In megabytes.
     var footprint: UInt32 = 0
     var locks: UInt16 = 0
+    var privateLocks: UInt16 = 0
     var listeners: UInt16 = 0
     var services: UInt16 = 0
     /// Since when it has been over the limit of processor time, wherever it was.
@@ -75,7 +76,9 @@ extension CitizenArea: Area {
     static func hear(_ step: AppStep, of app: AppID, in router: inout Router) {
         switch step {
         case .moved(_, let state): router.countProcessorTime(of: app, in: state)
-        case .suspended: router.closeListeners(of: app)
+        case .suspended:
+            router.closeListeners(of: app)
+            if router.areas.citizen.apps[app].privateLocks > 0 { router.act(.did(app, .sparedPrivateLocks)) }
         case .ended, .uninstalled: router.areas.citizen.apps[app] = CitizenRecord()
         case .due: router.processorTimeDue(of: app)
         default: break

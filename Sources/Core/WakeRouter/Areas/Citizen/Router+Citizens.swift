@@ -17,6 +17,7 @@ extension Router {
             areas.citizen.apps[app].locks = count
             // It was looked for after the freeze began.
             if apps[app].stage == .freezing { _ = endsForLocks(app) }
+        case .privateLocks(let count): areas.citizen.apps[app].privateLocks = count
         case .listeners(let count): areas.citizen.apps[app].listeners = count
         case .services(let count): areas.citizen.apps[app].services = count
         case .drew:

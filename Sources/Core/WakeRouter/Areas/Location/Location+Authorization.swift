@@ -6,6 +6,7 @@ extension Router {
     mutating func authorize(_ app: AppID, always: Bool) {
         let before = apps[app].snapshot.locationAuthorization
         switch (before, always || !profile.areas.location.levels) {
+        case (.notDetermined, _) where areas.location.apps[app].answersOnce: allowOnce(app)
         case (.notDetermined, false): authorize(app, .whenInUse)
         case (.notDetermined, true):
             // The word Always comes with the first event in the background (LOC-10).
@@ -40,7 +41,58 @@ extension Router {
         if held { beginTaskBudget(of: app) }
     }
 
+    // MARK: Once
+
+    /// From now on the user allows the position once, each time when asked; until then nothing is decided (LOC-12).
+    mutating func answerOnce(_ app: AppID, by id: EventID) {
+        guard profile.areas.location.allowsOnce else { return act(.did(app, .foundNoSuchChoice, id)) }
+        guard !areas.location.apps[app].answersOnce else { return act(.did(app, .foundItSo, id)) }
+        areas.location.apps[app].answersOnce = true
+        let before = apps[app].snapshot.locationAuthorization
+        guard before != .notDetermined, before != .allowOnce else { return }
+        let held = updatesHold(app)
+        authorize(app, .notDetermined)
+        // The app is suspended once it was told.
+        if held { beginTaskBudget(of: app) }
+    }
+
+    /// Nobody sees a question of an app that is not in use.
+    private mutating func allowOnce(_ app: AppID) {
+        guard isInUse(app) else { return }
+        act(.did(app, .allowedOnce))
+        authorize(app, .allowOnce)
+    }
+
+    /// What the user allowed once is over as soon as the app is no longer in use (LOC-12).
+    mutating func endOnce(of app: AppID) {
+        guard apps[app].snapshot.locationAuthorization == .allowOnce, !isInUse(app) else { return }
+        act(.did(app, .endedOnce))
+        authorize(app, .notDetermined)
+    }
+
+    /// Whether an app runs in the foreground, or for updates that it began there (LOC-5).
+    private func isInUse(_ app: AppID) -> Bool {
+        switch apps[app].state {
+        case .active, .inactive: true
+        case .background: updatesHold(app)
+        case .suspended, .notRunning: false
+        }
+    }
+
+    // MARK: Reduced accuracy
+
+    /// The user lets an app know the precise position, or keeps it from the app, which is told (LOC-11).
+    mutating func setReduced(_ isReduced: Bool, _ app: AppID, by id: EventID) {
+        guard profile.areas.location.preciseSwitch else { return act(.did(app, .foundNoSuchChoice, id)) }
+        guard areas.location.apps[app].isReduced != isReduced else { return act(.did(app, .foundItSo, id)) }
+        areas.location.apps[app].isReduced = isReduced
+        if areas.location.apps[app].hasManager { authorize(app, apps[app].snapshot.locationAuthorization) }
+    }
+
     // MARK: Questions
+
+    /// Whether an app may know the precise position (LOC-11).
+    package func knowsPrecisely(_ app: AppID) -> Bool { !isInstalled(app) || !areas.location.apps[app].isReduced }
 
     /// What the user lets an app know of the position.
     package func locationAuthorization(of app: AppID) -> LocationAuthorization {

@@ -46,19 +46,24 @@ extension Router {
     private mutating func authorizationChanged(_ event: WakeEvent) {
         guard let app = event.app, let authorization = event.authorization, isInstalled(app) else { return }
         // An app is told of changes alone. A choice in Settings has an origin, and what the app asked for has none.
-        if event.origin != .none, apps[app].snapshot.locationAuthorization == authorization {
-            reached = true
-            return
+        if event.origin != .none {
+            if !isOverflowing { areas.location.apps[app].answersOnce = false }
+            if apps[app].snapshot.locationAuthorization == authorization {
+                reached = true
+                return
+            }
         }
         let held = updatesHold(app)
         if !isOverflowing {
             apps[app].snapshot.locationAuthorization = authorization
+            endOnce(of: app)
             // Who was given no change yet has not to wait for the interval.
             if areas.location.apps[app].significant?.reference == nil {
                 areas.location.apps[app].significant?.last = nil
             }
-            if authorization == .denied || authorization == .restricted || authorization == .notDetermined {
-                denyKept(of: app)
+            switch apps[app].snapshot.locationAuthorization {
+            case .denied, .restricted, .notDetermined: denyKept(of: app)
+            case .whenInUse, .always, .provisionalAlways, .allowOnce: break
             }
         }
         tell(app, event)
@@ -101,6 +106,9 @@ extension Router {
             }
             moved = true
             act(.did(app, .foundSignificantChange, event.id))
+            if let reference = service.reference, event.fix?.isUnsure(ofMovingFrom: reference) == true {
+                act(.did(app, .movedByPoorFix, event.id))
+            }
             raiseSignificant(app, origin: event.origin)
         }
         return moved
@@ -199,6 +207,7 @@ extension Router {
                 && (event.kind == .locationUpdatesPaused || event.kind == .authorizationChanged)
         default: break
         }
+        question.isReduced = areas.location.apps[app].isReduced
         return question
     }
 
@@ -265,8 +274,7 @@ extension Router {
                 beacons.beacons.matches(beacon)
             else { continue }
             known = true
-            areas.location.apps[app].regions[slot]!.lastSeen = now
-            expect(now.advanced(by: profile.areas.location.beaconExitDelay), of: key.app)
+            noteHeard(beacon, app, slot)
             if region.state == .inside { continue }
             led = true
             cross(key.app, slot, to: .inside, parent: event.id, origin: event.origin)
@@ -276,6 +284,15 @@ extension Router {
         var checks = CheckResults()
         checks[.beaconIsNew] = led ? .pass : .fail
         unaddressed(event, checks)
+    }
+
+    /// A beacon of a region is there: when its silence counts is reckoned from when it was heard, which may be before the report.
+    private mutating func noteHeard(_ beacon: BeaconSighting, _ app: AppID, _ slot: Int) {
+        let heard = beacon.heard(reported: now)
+        let last = areas.location.apps[app].regions[slot]!.lastSeen
+        areas.location.apps[app].regions[slot]!.lastSeen = last.map { max($0, heard) } ?? heard
+        let gone = areas.location.apps[app].regions[slot]!.gone(after: profile.areas.location.beaconExitDelay)
+        if let gone { expect(gone, of: app) }
     }
 
     // MARK: Interest

@@ -116,10 +116,12 @@ extension LocationRecord {
         }
 
         mutating func hear(_ beacon: BeaconSighting, at now: Instant) {
+            var sighting = Heard(beacon: beacon, at: beacon.heard(reported: now))
+            sighting.beacon.age = .zero
             if let known = heard.firstIndex(where: { $0.beacon.isSameBeacon(as: beacon) }) {
-                heard[known] = Heard(beacon: beacon, at: now)
+                heard[known] = sighting
             } else if heard.count < Router.rangedBeaconsLimit {
-                heard.append(Heard(beacon: beacon, at: now))
+                heard.append(sighting)
             }
         }
 

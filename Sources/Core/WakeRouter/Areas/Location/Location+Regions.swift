@@ -39,7 +39,7 @@ extension Router {
             return (
                 LocationFailureCode.regionMonitoringDenied, "The user does not allow the app to monitor regions.", nil
             )
-        case .notDetermined, .whenInUse, .always, .provisionalAlways: break
+        case .notDetermined, .whenInUse, .always, .provisionalAlways, .allowOnce: break
         }
         switch shape {
         case .circular(let region):
@@ -100,7 +100,9 @@ extension Router {
             .regionStateDetermined,
             for: asker,
             region: identifier,
-            payload: .regionState(areas.location.apps[app].regions[slot]!.state)
+            payload: .regionState(
+                areas.location.apps[app].isReduced ? .unknown : areas.location.apps[app].regions[slot]!.state
+            )
         )
         act(.did(app, .toldRegionState, subject: identifier))
     }
@@ -184,8 +186,8 @@ extension Router {
                 change.place,
                 at: event.position
             )
-        case (.outside, .within): crossing = self.crossing(to: .inside, event)
-        case (.inside, .beyond): crossing = self.crossing(to: .outside, event)
+        case (.outside, .within): crossing = self.crossing(of: circle, to: .inside, event)
+        case (.inside, .beyond): crossing = self.crossing(of: circle, to: .outside, event)
         case (.outside, _), (.inside, _): break
         }
         areas.location.apps[app].regions[slot]!.pending = crossing
@@ -193,12 +195,17 @@ extension Router {
         return crossing != nil
     }
 
-    private func crossing(to state: RegionState, _ event: WakeEvent) -> LocationRecord.Crossing {
+    private func crossing(
+        of circle: CircularRegion,
+        to state: RegionState,
+        _ event: WakeEvent
+    ) -> LocationRecord.Crossing {
         .init(
             to: state,
             due: now.advanced(by: profile.areas.location.regionDwell),
             event: event.id,
-            origin: event.origin
+            origin: event.origin,
+            isUnsure: event.fix?.isUnsure(of: circle) ?? false
         )
     }
 
@@ -215,9 +222,12 @@ extension Router {
             guard let region = areas.location.apps[app].regions[slot] else { continue }
             if let crossing = region.pending, crossing.due <= now {
                 areas.location.apps[app].regions[slot]!.pending = nil
+                if crossing.isUnsure {
+                    act(.did(app, .crossedByPoorFix, subject: region.identifier, crossing.event))
+                }
                 cross(app, slot, to: crossing.to, parent: crossing.event, origin: crossing.origin)
             }
-            if let seen = region.lastSeen, now.since(seen) >= profile.areas.location.beaconExitDelay {
+            if let gone = region.gone(after: profile.areas.location.beaconExitDelay), gone <= now {
                 areas.location.apps[app].regions[slot]!.lastSeen = nil
                 act(.did(app, .missedBeacons, subject: region.identifier))
                 cross(app, slot, to: .outside)
@@ -273,4 +283,17 @@ extension Router {
 
 extension WakeEvent {
     var position: Direction? { fix?.direction }
+}
+
+extension Fix {
+    /// Whether it is less sure than it is far from the boundary of a circle (REG-2).
+    fileprivate func isUnsure(of circle: CircularRegion) -> Bool {
+        let distance = Sphere.metres(chord: direction.chordSquared(to: circle.center).squareRoot())
+        return Sphere.metres(chord: accuracyChord) > abs(distance - Sphere.metres(chord: circle.radiusChord))
+    }
+
+    /// Whether it is less sure than it is far from a place (LOC-1).
+    func isUnsure(ofMovingFrom place: Direction) -> Bool {
+        accuracyChord > direction.chordSquared(to: place).squareRoot()
+    }
 }

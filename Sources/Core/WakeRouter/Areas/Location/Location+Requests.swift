@@ -12,16 +12,18 @@ extension Router {
             createLocationManager(number, for: app)
             return
         }
+        let held = updatesHold(app)
+        defer { followUpdates(of: app, held: held) }
+        if request == .beginSession { return beginSession(number, of: app) }
+        if request == .endSession { return endSession(number, of: app) }
         guard let slot = areas.location.apps[app].slot(of: number) else {
             act(.refused(app, .unknownManager))
             return
         }
         let asker = Asker(app: app, slot: slot, number: number)
         if !profile.areas.location.levels, request.needsPosition { authorize(app, always: true) }
-        let held = updatesHold(app)
-        defer { followUpdates(of: app, held: held) }
         switch request {
-        case .create: break
+        case .create, .beginSession, .endSession: break
         case .release: releaseLocationManager(asker)
         case .startUpdating(let filter, let allowsBackground, let pauses):
             startUpdates(asker, filter, allowsBackground: allowsBackground, pauses: pauses)
@@ -30,8 +32,7 @@ extension Router {
         case .startSignificant: startSignificant(app)
         case .stopSignificant: stopSignificant(app)
         case .startVisits: startVisits(app)
-        case .stopVisits:
-            areas.location.apps[app].visits = nil
+        case .stopVisits: watchVisits(app, since: nil)
         case .monitor(let region): monitor(.circular(region), asker)
         case .monitorBeacons(let region): monitor(.beacons(region), asker)
         case .stopMonitoring(let identifier): stopMonitoring(identifier, app)
@@ -78,6 +79,7 @@ extension Router {
 
     /// The process is gone: its managers go, but for what explains why nothing comes any more (LOC-3).
     mutating func detachLocation(of app: AppID) {
+        endSessions(of: app)
         defer { if areas.location.apps[app].regions.contains(where: { $0 != nil }) { act(.did(app, .keptRegions)) } }
         guard !areas.location.apps[app].managers.isEmpty else { return }
         for place in areas.location.apps[app].managers.indices {
@@ -106,7 +108,7 @@ extension Router {
         stopAllRanging(of: app)
         stopSignificant(app)
         forgetDetachedLocation(of: app)
-        areas.location.apps[app].visits = nil
+        watchVisits(app, since: nil)
         settleNeeds(of: app)
         areas.location.apps[app] = LocationRecord()
     }
@@ -170,7 +172,7 @@ extension Router {
     /// Tells an app that the user refused that it gets no position.
     private mutating func isRefused(_ asker: Asker) -> Bool {
         switch apps[asker.app].snapshot.locationAuthorization {
-        case .notDetermined, .whenInUse, .always, .provisionalAlways: return false
+        case .notDetermined, .whenInUse, .always, .provisionalAlways, .allowOnce: return false
         case .denied, .restricted:
             raise(
                 .locationFailed,
@@ -203,7 +205,16 @@ extension Router {
             act(.refused(app, .unavailable))
             return
         }
-        if areas.location.apps[app].visits == nil { areas.location.apps[app].visits = now }
+        watchVisits(app, since: areas.location.apps[app].visits ?? now)
+    }
+
+    private mutating func watchVisits(_ app: AppID, since: Instant?) {
+        let watched = areas.location.apps[app].visits != nil
+        areas.location.apps[app].visits = since
+        let watches = since != nil
+        guard watches != watched else { return }
+        areas.location.appsWatchingVisits += watches ? 1 : -1
+        if areas.location.appsWatchingVisits == (watches ? 1 : 0) { act(.location(.watchVisits(watches))) }
     }
 
     // MARK: Needs
@@ -261,6 +272,7 @@ extension Router {
     /// Asks the sources again for all that is wanted: they know nothing of before.
     mutating func takeUpLocation() {
         if areas.location.appsNeedingFixes > 0 { act(.location(.positioning(true))) }
+        if areas.location.appsWatchingVisits > 0 { act(.location(.watchVisits(true))) }
         if !areas.location.watchedBeacons.isEmpty {
             act(.location(.watchBeacons(areas.location.watchedBeacons.keys.sorted())))
         }
@@ -290,8 +302,7 @@ extension LocationRequest {
         switch self {
         case .startUpdating, .startSignificant, .startVisits, .monitor, .monitorBeacons, .requestLocation, .range: true
         case .create, .release, .stopUpdating, .allowBackground, .stopSignificant, .stopVisits, .stopMonitoring,
-            .requestState,
-            .requestAuthorization, .stopRanging:
+            .requestState, .requestAuthorization, .stopRanging, .beginSession, .endSession:
             false
         }
     }

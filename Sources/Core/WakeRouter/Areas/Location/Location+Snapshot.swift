@@ -3,7 +3,10 @@ import WakeModel
 /// What a snapshot leaves out: the lists and the index.
 extension LocationArea {
     var isConsistent: Bool {
-        apps.allSatisfy { $0.managers.count <= Router.locationManagersLimit && $0.regions.count <= Int(UInt16.max) }
+        apps.allSatisfy { app in
+            app.managers.count <= Router.locationManagersLimit && app.regions.count <= Int(UInt16.max)
+                && app.sessions.count <= Router.activitySessionsLimit
+        }
     }
 
     mutating func restore() {
@@ -17,6 +20,7 @@ extension LocationArea {
             if record.significant != nil { significantApps.append(app) }
             if !record.ranged.isEmpty { rangingApps.append(app) }
             if record.needsFixes { appsNeedingFixes += 1 }
+            if record.visits != nil { appsWatchingVisits += 1 }
             for ranged in record.ranged { watchedBeacons[ranged.region.beacons, default: 0] += 1 }
             for case (let slot, let region?) in record.regions.enumerated() {
                 gather(region.shape, AppSlot(app: app, slot: UInt16(slot)))

@@ -10,7 +10,7 @@ extension Router {
         let isAlways: Bool
         switch apps[app].snapshot.locationAuthorization {
         case .always, .provisionalAlways: isAlways = true
-        case .whenInUse: isAlways = !profile.areas.location.levels
+        case .whenInUse, .allowOnce: isAlways = !profile.areas.location.levels || apps[app].snapshot.keptInUse
         case .notDetermined, .restricted, .denied: return false
         }
         return areas.location.apps[app].managers.contains { manager in

@@ -17,6 +17,7 @@ struct LocationArea: Codable {
     /// What is looked for, and how many regions ask for it.
     var watchedBeacons: [BeaconIdentity: Int] = [:]
     var appsNeedingFixes = 0
+    var appsWatchingVisits = 0
     /// Nil before the first fix.
     var lastFix: LastFix?
 
@@ -43,13 +44,15 @@ extension LocationArea: Area {
     static func registrations(of app: AppID, _ router: Router) -> [KeptRegistration] {
         let record = router.areas.location.apps[app]
         let authorization = router.apps[app].snapshot.locationAuthorization
-        let hasLevels = router.constants.profile.areas.location.levels
+        let isInUseLess = router.constants.profile.areas.location.levels && !router.apps[app].snapshot.keptInUse
         func lack(of via: Registration) -> Reason? {
-            switch authorization {
-            case .notDetermined, .restricted, .denied: .notAuthorized
-            case .whenInUse: hasLevels && via != .standardUpdates ? .notAuthorized : nil
-            case .always, .provisionalAlways: nil
-            }
+            let refusal: Reason? =
+                switch authorization {
+                case .notDetermined, .restricted, .denied: .notAuthorized
+                case .whenInUse, .allowOnce: isInUseLess && via != .standardUpdates ? .notAuthorized : nil
+                case .always, .provisionalAlways: nil
+                }
+            return refusal ?? (record.isReduced && LocationRules.needsPrecision(via) ? .reducedAccuracy : nil)
         }
         var kept: [KeptRegistration] = []
         func keep(_ via: Registration, _ subject: NameID, since: Instant) {
@@ -129,10 +132,15 @@ extension LocationArea: Area {
     static func expectsManager(_ slot: Int, of app: AppID, in router: inout Router) -> Bool { slot == 0 }
 
     static func user(_ action: UserAction, _ app: AppID, id: EventID, in router: inout Router) {
-        guard action == .allowAlways || action == .keepWhenInUse else { return }
-        let keeps = action == .keepWhenInUse
-        if router.areas.location.apps[app].keepsWhenInUse == keeps { router.act(.did(app, .foundItSo, id)) }
-        router.areas.location.apps[app].keepsWhenInUse = keeps
+        switch action {
+        case .allowAlways, .keepWhenInUse:
+            let keeps = action == .keepWhenInUse
+            if router.areas.location.apps[app].keepsWhenInUse == keeps { router.act(.did(app, .foundItSo, id)) }
+            router.areas.location.apps[app].keepsWhenInUse = keeps
+        case .allowPrecise, .refusePrecise: router.setReduced(action == .refusePrecise, app, by: id)
+        case .allowOnce: router.answerOnce(app, by: id)
+        default: break
+        }
     }
 
     static func hear(_ step: AppStep, of app: AppID, in router: inout Router) {
@@ -142,6 +150,8 @@ extension LocationArea: Area {
         case .moved:
             if !router.areas.location.apps[app].managers.isEmpty { router.accountReceiver(of: app) }
             if !router.areas.location.apps[app].ranged.isEmpty { router.followRanging(of: app) }
+            router.endOnce(of: app)
+        case .settling: router.endOnce(of: app)
         case .ended: router.detachLocation(of: app)
         case .due:
             if router.areas.location.apps[app].due <= router.now { router.regionsDue(of: app) }

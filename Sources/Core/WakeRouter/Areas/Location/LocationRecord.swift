@@ -41,6 +41,12 @@ struct LocationRecord: Equatable, Codable {
         var paused = false
     }
 
+    /// A background activity session of the process (SESS-3).
+    struct Session: Equatable, Codable {
+        var number: ManagerNumber
+        var beganInForeground: Bool
+    }
+
     /// The significant-change service (LOC-1).
     struct Significant: Equatable, Codable {
         var since: Instant
@@ -56,7 +62,7 @@ struct LocationRecord: Equatable, Codable {
         var since: Instant
         var state: RegionState
         var pending: Crossing?
-        /// When a matching beacon was last seen; nil when none counts (BCN-2).
+        /// When a matching beacon was last heard; nil when none counts (BCN-2).
         var lastSeen: Instant?
 
         enum Shape: Equatable, Codable {
@@ -89,6 +95,11 @@ struct LocationRecord: Equatable, Codable {
             }
         }
 
+        /// When its beacons are gone; nil when none counts. One that is heard at the very end of the delay is in time (BCN-2).
+        func gone(after exitDelay: Instant.Span) -> Instant? {
+            lastSeen?.advanced(by: exitDelay).advanced(by: Instant.Span(nanoseconds: 1))
+        }
+
         /// Whether the app wants to hear of a side (REG-4).
         func notifies(of kind: EventKind) -> Bool {
             switch (shape, kind) {
@@ -108,10 +119,14 @@ struct LocationRecord: Equatable, Codable {
         /// The fix that began it.
         var event: EventID
         var origin: NameID
+        /// That fix may as well lie on the other side of the boundary.
+        var isUnsure: Bool
     }
 
     /// In order of creation; a slot is used again.
     var managers: [Manager] = []
+    /// In order of beginning.
+    var sessions: [Session] = []
     /// A slot of a removed region is nil and used again.
     var regions: [Region?] = []
     /// What the process ranges, in order of beginning (BCN-4).
@@ -123,6 +138,10 @@ struct LocationRecord: Equatable, Codable {
     var visits: Instant?
     /// What the user says when he is asked whether the app may always know the position (LOC-10).
     var keepsWhenInUse = false
+    /// The user allows the position once, each time when asked (LOC-12).
+    var answersOnce = false
+    /// The app may know the position to some kilometres only (LOC-11).
+    var isReduced = false
     /// Since when the app keeps the receiver on; nil while it does not (LOC-9).
     var receiverSince: Instant?
     /// How long it did before.
@@ -149,7 +168,7 @@ struct LocationRecord: Equatable, Codable {
         var earliest = Instant.distantFuture
         for case let region? in regions {
             if let crossing = region.pending { earliest = min(earliest, crossing.due) }
-            if let seen = region.lastSeen { earliest = min(earliest, seen.advanced(by: exitDelay)) }
+            if let gone = region.gone(after: exitDelay) { earliest = min(earliest, gone) }
         }
         return earliest
     }

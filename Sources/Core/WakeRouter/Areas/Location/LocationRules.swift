@@ -23,6 +23,8 @@ struct LocationQuestion {
     var sideWanted = true
     /// Of a region: the phone was past its boundary for the dwell (REG-2), rather than a source having said so.
     var hasDwelt = false
+    /// The app may know the position to some kilometres only (LOC-11).
+    var isReduced = false
     /// Of standard updates: they would be given, were the app awake.
     var couldBeGiven = true
     /// The app was force-quit, and is relaunched for it all the same (LAUNCH-3).
@@ -44,6 +46,7 @@ extension LocationQuestion: AreaQuestion {
         case .authorized: (.deny, .notAuthorized)
         case .refreshWhereNeeded: (.deny, .refreshNeeded)
         case .notPaused: (.drop, .updatesPaused)
+        case .precisionNotNeeded: (.deny, .reducedAccuracy)
         case .sideWanted: (.drop, .sideNotWanted)
         case .rangesWhileRunning: (.deny, .rangingNeedsRunning)
         default: preconditionFailure("\(decisive) never fails for one app's location")
@@ -88,6 +91,7 @@ enum LocationRules {
         results[.authorized] =
             question.via == .answer ? .notApplicable : passes(isAuthorized(question, app, constants), where: true)
         results[.notPaused] = !standard ? .notApplicable : passes(!question.paused, where: true)
+        if question.isReduced { results[.precisionNotNeeded] = passes(!needsPrecision(question.via), where: true) }
         results[.dwellOver] = question.hasDwelt ? .pass : .notApplicable
         results[.sideWanted] = !crossing ? .notApplicable : passes(question.sideWanted, where: true)
         if constants.profile.areas.location.needsRefresh, needsRefresh(question) {
@@ -133,7 +137,15 @@ enum LocationRules {
         }
     }
 
-    /// Whether the user lets the app know the position in its state (LOC-5).
+    /// Whether nothing comes of it where the app may know the position to some kilometres only (LOC-11).
+    static func needsPrecision(_ via: Registration) -> Bool {
+        switch via {
+        case .region, .beaconRegion, .ranging: true
+        default: false
+        }
+    }
+
+    /// Whether the user lets the app know the position in its state (LOC-5, SESS-3).
     static func isAuthorized(
         _ question: LocationQuestion,
         _ app: AppSnapshot,
@@ -142,11 +154,12 @@ enum LocationRules {
         switch app.locationAuthorization {
         case .notDetermined, .restricted, .denied: return false
         case .always, .provisionalAlways: return true
-        case .whenInUse:
+        case .whenInUse, .allowOnce:
             if !constants.profile.areas.location.levels { return true }
             switch question.state {
             case .active, .inactive: return true
             case .background, .suspended:
+                if app.keptInUse { return true }
                 return question.via == .standardUpdates && question.beganInForeground && question.goesOnInBackground
                     && app.modes.contains(.location)
             case .notRunning: return false

@@ -1,100 +1,5 @@
 import WakeModel
 
-/// A day of the Gregorian calendar, counted from 1970-01-01.
-struct CivilDay: Equatable {
-    var year: Int64
-    /// 1 to 12.
-    var month: Int64
-    /// 1 to 31.
-    var day: Int64
-
-    init(year: Int64, month: Int64, day: Int64) {
-        self.year = year
-        self.month = month
-        self.day = day
-    }
-
-    /// The date of a day: eras of 400 years, whose days are counted from the first of March.
-    init(number: Int64) {
-        let shifted = number + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let ofEra = shifted - era * 146_097
-        let yearOfEra = (ofEra - ofEra / 1_460 + ofEra / 36_524 - ofEra / 146_096) / 365
-        let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let march = (5 * ofYear + 2) / 153
-        day = ofYear - (153 * march + 2) / 5 + 1
-        month = march < 10 ? march + 3 : march - 9
-        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    }
-
-    /// The days from 1970-01-01 to it.
-    var number: Int64 {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let ofYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        let ofEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + ofYear
-        return era * 146_097 + ofEra - 719_468
-    }
-
-    /// The same day some months later; the last of its month where that is shorter.
-    func advanced(months: Int64) -> CivilDay {
-        let count = year * 12 + month - 1 + months
-        let first = CivilDay(year: count / 12, month: count % 12 + 1, day: 1)
-        let next = CivilDay(year: (count + 1) / 12, month: (count + 1) % 12 + 1, day: 1)
-        return CivilDay(year: first.year, month: first.month, day: min(day, next.number - first.number))
-    }
-
-    /// 1 for Sunday to 7.
-    static func weekday(_ number: Int64) -> Int64 {
-        // 1970-01-01 was a Thursday.
-        let since = (number + 4) % 7
-        return (since < 0 ? since + 7 : since) + 1
-    }
-}
-
-extension DateMatch {
-    /// How far ahead is looked: beyond the longest time between two leap days.
-    private static let horizon: Int64 = 366 * 9
-
-    /// The first second after another at which a clock shows it, in seconds of that clock since 1970; nil when it never does.
-    func next(after seconds: Int64) -> Int64? {
-        let secondsOfDay: Int64 = 86_400
-        let first = Self.floor(seconds + 1, secondsOfDay)
-        for number in first...first + Self.horizon where shows(day: number) {
-            let start = number * secondsOfDay
-            if let time = time(from: max(0, seconds + 1 - start)) { return start + time }
-        }
-        return nil
-    }
-
-    private static func floor(_ number: Int64, _ divisor: Int64) -> Int64 {
-        number >= 0 ? number / divisor : (number - divisor + 1) / divisor
-    }
-
-    private func shows(day number: Int64) -> Bool {
-        let date = CivilDay(number: number)
-        if let year, Int64(year) != date.year { return false }
-        if let month, Int64(month) != date.month { return false }
-        if let day, Int64(day) != date.day { return false }
-        if let weekday, Int64(weekday) != CivilDay.weekday(number) { return false }
-        return true
-    }
-
-    /// The first second of a day at which it is shown, from one on. What is left out is anything, where something finer is given.
-    private func time(from least: Int64) -> Int64? {
-        let hours = hour.map { Int64($0)...Int64($0) } ?? (minute != nil || second != nil ? 0...23 : 0...0)
-        let minutes = minute.map { Int64($0)...Int64($0) } ?? (second != nil ? 0...59 : 0...0)
-        for hour in hours where hour * 3_600 + 3_599 >= least {
-            for minute in minutes {
-                let time = hour * 3_600 + minute * 60 + Int64(second ?? 0)
-                if time >= least { return time }
-            }
-        }
-        return nil
-    }
-}
-
 extension NotificationTrigger {
     /// When it is due for the first time.
     ///
@@ -108,8 +13,7 @@ extension NotificationTrigger {
             clock.instant(seconds, isWall: isWall) > now
                 ? clock.instant(seconds, isWall: isWall)
                 : clock.next(unit, of: seconds, isWall: isWall, after: now)
-        case .matching(let match, _):
-            match.next(after: clock.wall(now)).map { clock.instant($0, isWall: true) }
+        case .matching(let match, _): clock.next(match, after: now)
         }
     }
 
@@ -125,56 +29,79 @@ extension NotificationTrigger {
             return clock.next(unit, of: seconds, isWall: isWall, after: now)
         case .matching(let match, let repeats):
             guard repeats else { return nil }
-            return match.next(after: clock.wall(now)).map { clock.instant($0, isWall: true) }
+            // A moment after an hour that the clock shows twice has begun, Foundation takes the second one for the next.
+            let next = clock.next(match, after: due)
+            return next.map { $0 > now } ?? true ? next : clock.next(match, after: now)
+        }
+    }
+
+    /// When it is due by another clock than the one it was due by. What comes once keeps the time that the wall was to show then, and
+    /// comes at once where that is past; what comes again is looked for anew.
+    func due(by clock: PhoneClock, from now: Instant, before: (due: Instant, clock: PhoneClock)) -> Instant {
+        switch self {
+        case .now, .interval: return before.due
+        case .date: return first(from: now, by: clock) ?? before.due
+        case .matching(_, let repeats):
+            if repeats, let due = first(from: now, by: clock) { return due }
+            return max(now, clock.instant(before.clock.wall(before.due), isWall: true))
         }
     }
 }
 
 extension PhoneClock {
-    private static let second: Int64 = 1_000_000_000
-
-    /// What the clock on the wall shows, in whole seconds since 1970.
-    func wall(_ now: Instant) -> Int64 {
-        let passed = nanoseconds(at: now)
-        return (passed >= 0 ? passed / Self.second : (passed - Self.second + 1) / Self.second) + Int64(zone)
-    }
+    /// Seconds since 1970, or before it: farther dates stand for this one.
+    private static let farthest: Int64 = 1 << 40
 
     /// The instant of a date; one before the run is its beginning, and one that nanoseconds cannot say is never.
     func instant(_ seconds: Int64, isWall: Bool) -> Instant {
-        let (date, isFar) = (seconds - (isWall ? Int64(zone) : 0)).multipliedReportingOverflow(by: Self.second)
-        let (since, isFarther) = date.subtractingReportingOverflow(epoch)
-        return isFar || isFarther ? .distantFuture : Instant(nanoseconds: max(0, since))
+        let second = isWall ? zone.second(ofWall: seconds) : seconds
+        return max(.zero, instant(second))
+    }
+
+    /// When the clock shows something for the first time after an instant.
+    func next(_ match: DateMatch, after instant: Instant) -> Instant? {
+        match.next(after: seconds(at: instant), in: zone).map { self.instant($0, isWall: false) }
     }
 
     /// When a date comes again that repeats in a unit of the calendar, for the first time after an instant.
-    func next(_ unit: RepeatInterval, of seconds: Int64, isWall: Bool, after now: Instant) -> Instant? {
-        let fixed: Int64
+    func next(_ unit: RepeatInterval, of date: Int64, isWall: Bool, after now: Instant) -> Instant? {
+        let date = min(max(date, -Self.farthest), Self.farthest)
+        // Where the clock is put forward or back, days and weeks on the wall have other lengths, and minutes and hours have not.
+        let began = isWall ? zone.second(ofWall: date) : date
         switch unit {
         case .never: return nil
-        case .minute: fixed = 60
-        case .hour: fixed = 3_600
-        case .day: fixed = 86_400
-        case .week: fixed = 7 * 86_400
-        case .month: return next(months: 1, of: seconds, isWall: isWall, after: now)
-        case .quarter: return next(months: 3, of: seconds, isWall: isWall, after: now)
-        case .year: return next(months: 12, of: seconds, isWall: isWall, after: now)
+        case .minute: return next(every: 60, from: began, isWall: false, after: now)
+        case .hour: return next(every: 3_600, from: began, isWall: false, after: now)
+        case .day: return next(every: 86_400, from: date, isWall: isWall, after: now)
+        case .week: return next(every: 7 * 86_400, from: date, isWall: isWall, after: now)
+        case .month: return next(months: 1, of: date, isWall: isWall, after: now)
+        case .quarter: return next(months: 3, of: date, isWall: isWall, after: now)
+        case .year: return next(months: 12, of: date, isWall: isWall, after: now)
         }
-        let current = isWall ? wall(now) : wall(now) - Int64(zone)
-        let rounds = current < seconds ? 0 : (current - seconds) / fixed + 1
-        return instant(seconds + rounds * fixed, isWall: isWall)
     }
 
-    private func next(months: Int64, of seconds: Int64, isWall: Bool, after now: Instant) -> Instant? {
-        let ofDay = 86_400 as Int64
-        let local = isWall ? seconds : seconds + Int64(zone)
-        let number = local >= 0 ? local / ofDay : (local - ofDay + 1) / ofDay
+    private func next(every length: Int64, from date: Int64, isWall: Bool, after now: Instant) -> Instant {
+        let current = isWall ? wall(now) : seconds(at: now)
+        var rounds = current < date ? 0 : (current - date) / length + 1
+        while true {
+            let at = instant(date + rounds * length, isWall: isWall)
+            // On the wall a time may be over that it is to show again.
+            if at > now { return at }
+            rounds += 1
+        }
+    }
+
+    private func next(months: Int64, of date: Int64, isWall: Bool, after now: Instant) -> Instant {
+        // A date that is the same everywhere keeps its time in Greenwich, and has its day by the calendar on the wall.
+        let ahead = isWall ? 0 : zone.offset(at: date)
+        let (number, time) = (date + ahead).floored(by: 86_400)
         let start = CivilDay(number: number)
-        let today = CivilDay(number: wall(now) / ofDay)
+        let today = CivilDay(number: wall(now).floored(by: 86_400).quotient)
         // From a round before today's month on, so that the first one after now is not missed.
         var rounds = max(0, ((today.year - start.year) * 12 + today.month - start.month) / months - 1)
         while true {
             let date = start.advanced(months: rounds * months)
-            let at = instant(date.number * ofDay + local - number * ofDay, isWall: true)
+            let at = instant(date.number * 86_400 + time - ahead, isWall: isWall)
             if at > now { return at }
             rounds += 1
         }

@@ -84,12 +84,11 @@ extension Router {
     mutating func setClock(ofNotifications clock: PhoneClock) {
         for app in everyApp where !areas.notification.apps[app].pending.isEmpty {
             for place in areas.notification.apps[app].pending.indices {
-                let trigger = areas.notification.apps[app].pending[place].notification.trigger
+                let item = areas.notification.apps[app].pending[place]
+                let trigger = item.notification.trigger
+                let due = trigger.due(by: clock, from: now, before: (item.due, item.clock))
                 areas.notification.apps[app].pending[place].clock = clock
-                if case .interval = trigger { continue }
-                if let due = trigger.first(from: now, by: clock) {
-                    areas.notification.apps[app].pending[place].due = due
-                }
+                areas.notification.apps[app].pending[place].due = due
             }
             reschedule(app)
         }

@@ -7,6 +7,7 @@ extension Router {
     ///
     /// - Parameter parent: The event that brought it, such as a push with an alert.
     mutating func notify(_ notification: ScheduledNotification, of app: AppID, by parent: EventID) {
+        if withholds(notification.identifier, of: app, by: parent) { return }
         areas.notification.lastNumber &+= 1
         let number = areas.notification.lastNumber
         areas.notification.apps[app].arriving.append(.init(number: number, notification: notification))
@@ -21,6 +22,16 @@ extension Router {
             .notification(notification.content)
         )
     }
+
+    /// Whether the user lets an app show no notifications: nothing is seen or heard of one (NOTE-7).
+    mutating func withholds(_ identifier: NameID, of app: AppID, by event: EventID) -> Bool {
+        guard areas.notification.apps[app].isRefused else { return false }
+        act(.did(app, .notificationWithheld, subject: identifier, event))
+        return true
+    }
+
+    /// Whether the user lets an app show notifications (NOTE-7).
+    package func mayNotify(_ app: AppID) -> Bool { !isInstalled(app) || !areas.notification.apps[app].isRefused }
 
     /// How an app is interested in an event now; nil when it is not.
     func notificationInterest(of app: AppID, in event: WakeEvent) -> Interest? {
@@ -64,6 +75,7 @@ extension Router {
     /// The user sees and hears it (NOTE-1, NOTE-5); one with the same identifier gives way.
     mutating func show(_ notification: ScheduledNotification, of app: AppID, by event: EventID) {
         let identifier = notification.identifier
+        if withholds(identifier, of: app, by: event) { return }
         let sound = NotificationRules.played(notification.content.sound, by: constants)
         let shown = ShownNotification(identifier: identifier, content: notification.content, sound: sound, at: now)
         if let badge = notification.content.badge { areas.notification.apps[app].badge = badge }

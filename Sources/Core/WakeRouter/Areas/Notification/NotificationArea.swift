@@ -84,6 +84,13 @@ extension NotificationArea: Area {
         router.offer(event.notification, to: interest.app)
     }
 
+    static func user(_ action: UserAction, _ app: AppID, id: EventID, in router: inout Router) {
+        guard action == .allowNotifications || action == .refuseNotifications else { return }
+        let refuses = action == .refuseNotifications
+        if router.areas.notification.apps[app].isRefused == refuses { router.act(.did(app, .foundItSo, id)) }
+        router.areas.notification.apps[app].isRefused = refuses
+    }
+
     static func hear(_ step: AppStep, of app: AppID, in router: inout Router) {
         switch step {
         case .uninstalled: router.forgetNotifications(of: app)

@@ -31,6 +31,8 @@ struct NotificationRecord: Equatable, Codable {
     var delivered: [ShownNotification] = []
     /// The number on the app's icon.
     var badge: UInt32 = 0
+    /// The user lets the app show no notifications (NOTE-7).
+    var isRefused = false
 
     /// Takes out what is due with a number.
     mutating func take(_ number: UInt32) -> ScheduledNotification? {

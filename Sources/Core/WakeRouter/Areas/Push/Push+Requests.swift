@@ -23,7 +23,10 @@ extension Router {
         case .fetched(let number, _): fetched(number, by: app)
         case .reportCall:
             for place in areas.push.apps[app].calls.indices { areas.push.apps[app].calls[place].isReported = true }
+            areas.push.apps[app].callsInProgress &+= 1
             act(.did(app, .reportedCall))
+        case .callBegan: areas.push.apps[app].callsInProgress &+= 1
+        case .callEnded: areas.push.apps[app].callsInProgress -= min(1, areas.push.apps[app].callsInProgress)
         case .callHandled(let number): callHandled(number, by: app)
         }
     }
@@ -64,6 +67,7 @@ extension Router {
         let number = event.pushNumber
         if event.kind == .callPushReceived {
             guard mustReportCalls(app) else { return }
+            if let why = sparesReport(app) { return act(.did(app, why, event.id)) }
             if areas.push.apps[app].calls.count >= PushArea.owedLimit { areas.push.apps[app].calls.removeFirst() }
             let due = now.advanced(by: figures.reportLimit)
             areas.push.apps[app].calls.append(.init(number: number, event: event.id, due: due))
@@ -74,9 +78,15 @@ extension Router {
     }
 
     /// Only apps that were built for it must report calls (PUSH-7).
-    private func mustReportCalls(_ app: AppID) -> Bool {
+    func mustReportCalls(_ app: AppID) -> Bool {
         let sdk = apps[app].snapshot.sdk
         return profile.areas.push.reportsCalls && (sdk == .unknown || sdk.major >= 13)
+    }
+
+    /// What spares an app the report of a call that a push tells it of: the system's view when it has the push counts (PUSH-10).
+    private func sparesReport(_ app: AppID) -> Deed? {
+        if areas.push.apps[app].callsInProgress > 0 { return .sparedReportOnCall }
+        return apps[app].state == .active || apps[app].state == .inactive ? .sparedReportInFront : nil
     }
 
     private mutating func fetched(_ number: UInt32, by app: AppID) {
@@ -85,23 +95,18 @@ extension Router {
             return
         }
         act(.did(app, .fetchedForPush))
-        finishPushes(of: app)
+        finishAnswered(app)
     }
 
     private mutating func callHandled(_ number: UInt32, by app: AppID) {
         guard let place = areas.push.apps[app].calls.firstIndex(where: { $0.number == number }) else { return }
         let call = areas.push.apps[app].calls.remove(at: place)
         if call.isReported {
-            finishPushes(of: app)
+            finishAnswered(app)
         } else {
             // The exception of PushKit's own in the process.
             endForCall(call, of: app, cause: .crash, code: ExitRecord.abort)
         }
-    }
-
-    private mutating func finishPushes(of app: AppID) {
-        guard areas.push.apps[app].times.lingers == .zero else { return }
-        finishAnswered(app)
     }
 
     private mutating func endForCall(_ call: PushRecord.Call, of app: AppID, cause: ExitCause, code: Int64) {
@@ -118,6 +123,7 @@ extension Router {
             areas.push.apps[app].unreported += 1
         }
         areas.push.apps[app].calls.removeAll()
+        areas.push.apps[app].callsInProgress = 0
         areas.push.apps[app].fetches.removeAll()
         // What the bench took with it the phone would still hold.
         if cause != .bench { dropHeldPush(of: app) }

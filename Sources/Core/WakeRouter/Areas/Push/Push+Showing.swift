@@ -12,6 +12,7 @@ extension Router {
             areas.push.apps[app].presented.removeFirst()
         }
         areas.push.apps[app].presented.append(event.id)
+        if withholds(push.identifier, of: app, by: event.id) { return }
         guard push.isNotification else {
             if let badge = push.content.badge { areas.notification.apps[app].badge = badge }
             return

@@ -77,11 +77,13 @@ extension PushArea: Area {
             isExpired: PushRules.isExpired(push, at: router.now, reachable: router.isReachable),
             fits: PushRules.fits(push.size, isCall: event.kind == .callPushReceived, by: figures),
             wakes: record.wakes(before: router.now, within: figures.limitWindow),
-            unreported: record.unreported
+            unreported: record.unreported,
+            isAnswered: event.kind == .callPushReceived ? router.mustReportCalls(interest.app) : figures.background
         )
         snapshot.pushWakes = question.wakes
         snapshot.unreportedCalls = question.unreported
         snapshot.forceQuitLifted = event.kind == .callPushReceived
+        snapshot.firstUnlockLifted = event.kind == .callPushReceived && figures.beforeFirstUnlock
         let results = PushRules.evaluate(question, of: snapshot, by: router.constants)
         if results[.pushForApp] == .fail {
             var other = question

@@ -43,6 +43,8 @@ struct PushRecord: Equatable, Codable {
     /// Completion handlers of pushes (PUSH-1).
     var fetches = OwedAnswers() { didSet { times = timesNow } }
     var calls: [Call] = [] { didSet { times = timesNow } }
+    /// How many calls of the present process go on (PUSH-10).
+    var callsInProgress: UInt32 = 0
     /// The calls that it did not report since it was installed (PUSH-8).
     var unreported: UInt32 = 0
     var extensions: [Extension] = [] { didSet { times = timesNow } }

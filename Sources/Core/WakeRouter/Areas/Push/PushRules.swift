@@ -14,6 +14,7 @@ struct PushQuestion {
     var wakes: UInt32
     /// How many calls the app did not report (PUSH-8).
     var unreported: UInt32
+    var isAnswered = false
     /// The checks that would fail, a bit each, were a push that is for the user alone for the app, too.
     var failingForApp: UInt128 = 0
 }
@@ -32,6 +33,7 @@ extension PushQuestion: AreaQuestion {
         case .pushForApp: (.deny, .pushForUser)
         case .newsstandThere: (.deny, .newsstandGone)
         case .lowPowerModeOff: (.defer, .lowPowerMode)
+        case .backgroundRefreshOn: (.deny, .refreshOff)
         default: preconditionFailure("\(decisive) never fails for one app's pushes")
         }
     }
@@ -107,6 +109,7 @@ enum PushRules {
         } else {
             results[.pushesLeft] = .notApplicable
         }
+        if figures.needsRefresh { results[.backgroundRefreshOn] = passes(app.refreshes, where: isAsleep && arrives) }
         results[.lowPowerModeOff] =
             figures.pausesInLowPower
             ? passes(!app.conditions.contains(.lowPowerMode), where: isAsleep && arrives) : .notApplicable

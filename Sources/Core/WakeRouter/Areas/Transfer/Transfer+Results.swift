@@ -314,7 +314,7 @@ extension Router {
             act(.refused(app, .unknownRequest))
             return
         }
-        if areas.transfer.apps[app].owed.isEmpty { finishAnswered(app) }
+        finishAnswered(app)
     }
 
     /// Its app sleeps, and the system goes on with its transfers (XFER-1).

@@ -118,7 +118,8 @@ extension TransferArea: Area {
             router.areas.transfer.isOff = false
             router.considerAllTransfers()
         case .takeUp: router.takeUpTransfers()
-        case .conditionsChanged, .changed(.callBegan, _), .changed(.callEnded, _): router.considerAllTransfers()
+        case .conditionsChanged, .changed(.callBegan, _): router.considerAllTransfers()
+        case .changed(let change, _) where change.endsCall: router.considerAllTransfers()
         default: break
         }
     }

@@ -39,6 +39,8 @@ extension TransferQuestion: AreaQuestion {
 
     /// What a session has for its app gives a running app time as well; what a process that has joined it is told does not.
     func keepsRunning(_ modes: BackgroundModes) -> Bool { !isLive }
+
+    var isAnswered: Bool { !isLive && session != .newsstand }
 }
 
 /// The rules of background transfers.

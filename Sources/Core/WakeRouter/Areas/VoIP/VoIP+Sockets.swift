@@ -70,6 +70,13 @@ extension Router {
         }
     }
 
+    /// Without a network nothing comes of the other ends (VOIP-7).
+    mutating func followNetwork(after before: PhoneConditions) {
+        let isThere = conditions.hasNetwork
+        guard isThere != before.hasNetwork else { return }
+        act(.voip(.network(isThere: isThere, timeout: profile.areas.voip.connectionTimeout)))
+    }
+
     /// Connections are over: nothing comes on their sockets any more.
     private mutating func endSockets(
         of app: AppID,

@@ -58,6 +58,7 @@ extension VoIPArea: Area {
             wakes: record.wakes(before: router.now, within: router.constants.profile.areas.voip.wakeWindow)
         )
         snapshot.voipWakes = question.wakes
+        snapshot.firstUnlockLifted = router.constants.profile.areas.voip.beforeFirstUnlock
         snapshot.voipWakeLimitLifted = router.constants.profile.areas.voip.wakeLimit == nil
         return (VoIPRules.evaluate(question, of: snapshot, by: router.constants), question)
     }
@@ -86,7 +87,12 @@ extension VoIPArea: Area {
     }
 
     static func hear(_ step: PhoneStep, in router: inout Router) {
-        if case .booted = step { router.launchVoIPAfterBoot() }
+        switch step {
+        case .restarted where router.profile.areas.voip.beforeFirstUnlock: router.launchVoIPAfterBoot()
+        case .booted where !router.profile.areas.voip.beforeFirstUnlock: router.launchVoIPAfterBoot()
+        case .conditionsChanged(let before): router.followNetwork(after: before)
+        default: break
+        }
     }
 
     func due(of app: AppID) -> Instant { apps[app].due }
