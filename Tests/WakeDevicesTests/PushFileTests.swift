@@ -59,6 +59,16 @@ struct PushFileTests {
         #expect(throws: error) { try file(text) }
     }
 
+    @Test("PUSH-5: a payload that nests deeper than its JSON may is refused with its place", arguments: [29, 40])
+    func nested(levels: Int) {
+        let value = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+        let step = "{app: a, payload: {aps: {}, deep: \(value)}}"
+        guard levels > 30 else { return #expect(throws: Never.self) { try sent(step) } }
+        let error = #expect(throws: FileError.self) { try sent(step) }
+        #expect(error?.line == 3)
+        #expect(error?.found == "lists and mappings that nest too deep")
+    }
+
     @Test("A step says payload and headers; type and priority follow from the payload")
     func step() throws {
         let silent = try sent("{app: a, payload: {aps: {content-available: 1}, n: \"1\"}}")
