@@ -173,6 +173,6 @@ struct StepOrderTests {
         let app = "\(event.app)\n    on: [{event: characteristic-notified, then: crash}]"
         let crashing = Event(step: event.step, device: event.device, app: app)
         let lines = try outcome(crashing, [event.step, "terminate: app, cause: memory"], apart: "0", readsBack: true)
-        #expect(lines.last == "crash")
+        #expect(lines.contains("crash"))
     }
 }

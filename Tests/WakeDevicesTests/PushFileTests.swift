@@ -59,12 +59,14 @@ struct PushFileTests {
         #expect(throws: error) { try file(text) }
     }
 
-    @Test("PUSH-5: a payload that nests deeper than its JSON may is refused with its place", arguments: [29, 40])
-    func nested(levels: Int) {
-        let value = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
-        let step = "{app: a, payload: {aps: {}, deep: \(value)}}"
-        guard levels > 30 else { return #expect(throws: Never.self) { try sent(step) } }
-        let error = #expect(throws: FileError.self) { try sent(step) }
+    @Test("PUSH-5: a payload that nests deeper than its JSON may is refused with its place")
+    func nested() throws {
+        func step(_ levels: Int) -> String {
+            let value = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+            return "{app: a, payload: {aps: {}, deep: \(value)}}"
+        }
+        #expect(try sent(step(29)) != nil)
+        let error = #expect(throws: FileError.self) { try sent(step(40)) }
         #expect(error?.line == 3)
         #expect(error?.found == "lists and mappings that nest too deep")
     }
