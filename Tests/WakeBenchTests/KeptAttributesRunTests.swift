@@ -73,6 +73,15 @@ struct KeptAttributesRunTests {
 
     private static let away = ["at: 20s, out-of-range: belt", "at: 60s, in-range: belt"]
 
+    @Test("BTC-14: why says that the phone goes by an old table, until it forgets it")
+    func forgotten() throws {
+        let gone = "at: 10s, arm: belt, fault: gone"
+        let kept = try run(Self.silent, "2A37", gone)
+        #expect(Why(kept, app: "org.invented.fw").explanation().contains("keeps its old table"))
+        let forgotten = try run(Self.silent, "2A37", gone, "at: 20s, forget-attributes: belt")
+        #expect(!Why(forgotten, app: "org.invented.fw").explanation().contains("keeps its old table"))
+    }
+
     @Test("BTC-14: handles that moved while the belt was away are old ones to the phone, until it forgets them")
     func moved() throws {
         let log = try run(

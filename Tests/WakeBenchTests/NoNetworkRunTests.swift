@@ -55,7 +55,7 @@ struct NoNetworkRunTests {
 
     @Test("VOIP-7: nothing of a server comes without a network, and it comes with the next", arguments: networks)
     func waits(gone: [String], back: [String]) throws {
-        let log = try run(Self.calls(gone, back), Self.server)
+        let log = try run(Self.calls(gone, back, "settings: {voip.connectionTimeout: 31s}"), Self.server)
         let calls = log.decisions.filter { $0.source == "voip" }
         #expect(calls.map(\.kind) == ["voip-data"])
         #expect(calls.map(\.verdict) == [.resume])
@@ -81,7 +81,7 @@ struct NoNetworkRunTests {
     @Test("VOIP-7: a connection on which something waited for too long has failed")
     func fails() throws {
         let (gone, back) = Self.networks[0]
-        let log = try run(Self.calls(gone, back, "settings: {voip.connectionTimeout: 30s}"), Self.server)
+        let log = try run(Self.calls(gone, back), Self.server)
         let calls = log.decisions.filter { $0.source == "voip" }
         #expect(calls.map(\.kind) == ["voip-closed"])
         #expect(calls.map(\.at) == [second(120)])

@@ -46,4 +46,31 @@ struct ScriptedCallTests {
         let spared = log.deeds.filter { $0.deed == .sparedReportOnCall }
         #expect(spared.count == (push.hasSuffix("call: 5m") ? 1 : 0))
     }
+
+    @Test("PUSH-10: a call that is reported after its app was suspended ends after its report")
+    func lateReport() throws {
+        let scenario = """
+            scenario: calls
+            profile: ios26
+            apps:
+              - scripted: com.example.line
+                name: line
+                modes: [voip]
+                push: {register: [voip], reports-calls: [1], work: 10s, call: 1s}
+            steps:
+              - {at: 0, launch: line}
+              - {at: 1s, push: {app: line, type: voip, payload: {aps: {}}}}
+              - {at: 2s, home: line}
+              - {at: 1m, launch: line}
+              - {at: 2m, home: line}
+              - {at: 3m, push: {app: line, type: voip, payload: {aps: {}}}}
+            until: 5m
+
+            """
+        try ScenarioFolder.with(scenario, belt: "") { options in
+            try Run(options).execute()
+            let log = try RunLog(folder: options.out)
+            #expect(log.deeds.filter { $0.deed == .sparedReportOnCall }.isEmpty)
+        }
+    }
 }

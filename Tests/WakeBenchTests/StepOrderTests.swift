@@ -146,4 +146,33 @@ struct StepOrderTests {
         let lines = try outcome(event, [event.step, "terminate: app, cause: memory"], apart: "0", readsBack: true)
         #expect(lines.contains("accessory-data resume resumed"))
     }
+
+    @Test("Steps of one instant are in the order of their lines, whether they say `at` or `after`")
+    func order() throws {
+        let scenario = """
+            scenario: order
+            apps: [{scripted: com.example.a, name: a}]
+            steps:
+              - {at: 0, launch: a}
+              - {after: 1s, note: second}
+              - {at: 1s, note: third}
+              - {after: 0, note: fourth}
+              - {at: 1s, note: fifth}
+            until: 2s
+
+            """
+        try ScenarioFolder.with(scenario, belt: "") { options in
+            try Run(options).execute()
+            #expect(try RunLog(folder: options.out).notes.map(\.text) == ["second", "third", "fourth", "fifth"])
+        }
+    }
+
+    @Test("What a scripted app does at once comes before the next step of the instant")
+    func scriptedAtOnce() throws {
+        let event = Event.all[0]
+        let app = "\(event.app)\n    on: [{event: characteristic-notified, then: crash}]"
+        let crashing = Event(step: event.step, device: event.device, app: app)
+        let lines = try outcome(crashing, [event.step, "terminate: app, cause: memory"], apart: "0", readsBack: true)
+        #expect(lines.contains("crash"))
+    }
 }

@@ -3,6 +3,7 @@ import Testing
 import WakeBus
 import WakeModel
 import WakePorts
+import WakeSystem
 
 @testable import WakeBlueZ
 @testable import WakeBluetooth
@@ -138,11 +139,13 @@ struct AirNamesTests {
         ]
         crowd.stranger(1, data: [0x02, 0x15] + bytes + [0, 7, 0, 1, 0xc5])
         try crowd.wait(for: .beaconSighted)
+        let heard = MonotonicClock.now()
         crowd.bluez.advertise("C0:00:00:00:00:01")
         try crowd.wait(for: .beaconSighted, count: 2)
-        let ages = crowd.reports.compactMap(\.event.beacon?.age)
-        #expect(ages.first == .zero)
-        #expect(ages.allSatisfy { $0 >= .zero && $0 < .seconds(1) })
+        let ages = crowd.reports.compactMap(\.event.beacon?.age.nanoseconds)
+        #expect(ages.first == 0)
+        // On a machine that is busy it may be told later than a second after the report before.
+        #expect((0...MonotonicClock.now() - heard).contains(try #require(ages.last)))
     }
 
     @Test(

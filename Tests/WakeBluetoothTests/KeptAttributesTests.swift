@@ -88,6 +88,10 @@ private let silent = """
           - {uuid: 2A19, properties: [read, notify], value: "5a"}
     faults:
       - {name: gone, change-services: {remove: [180F]}}
+      - name: replaced
+        change-services:
+          remove: [180F]
+          add: [{service: 180F, characteristics: [{uuid: 2A1A, properties: [read]}]}]
       - {name: near, stale-handles: 3}
       - {name: next, stale-handles: 6}
       - {name: far, stale-handles: 16}
@@ -183,6 +187,16 @@ struct KeptAttributesTests {
         tag.connect(tag.other)
         #expect(tag.untold == (isTold ? 0 : 2))
         #expect(tag.reports.last?.event.client == tag.other)
+    }
+
+    @Test("BTC-14: a service that another of its UUID replaces is gone, and the other is there")
+    func replaced() throws {
+        let tag = try Tag(telling)
+        tag.connect()
+        #expect(try tag.services() == [10, 16])
+        try tag.arm("replaced")
+        let found = try tag.services()
+        #expect(found.count == 2 && found.first == 10 && found.last.map { $0 > 19 } == true, "\(found)")
     }
 
     @Test("BTC-14: a change before anything was found needs no telling")

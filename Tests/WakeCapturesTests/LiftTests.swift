@@ -88,6 +88,16 @@ struct LiftTests {
         #expect(device.streams.values.allSatisfy { $0.kept == 0 })
     }
 
+    @Test("A clock of subscriptions that is set back and forth comes to an end, and not beyond all times")
+    func clocks() {
+        let stream = CapturedStream()
+        for round in 1...4 {
+            stream.subscribe(at: -9_000_000_000_000_000_000, order: round)
+            stream.unsubscribe(at: 100_000_000_000_000_000)
+        }
+        #expect(!stream.isSubscribed)
+    }
+
     @Test("BTC-14: of the services that no app sees, Service Changed is in the file")
     func serviceChanged() throws {
         var session = HCISession()

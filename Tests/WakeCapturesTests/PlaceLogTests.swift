@@ -45,6 +45,20 @@ struct PlaceLogTests {
         _ = try Self.track(log)
     }
 
+    @Test("Places later than a track may take are left out and counted, so that what is written can be played")
+    func tooLong() {
+        let text = """
+            <gpx version="1.1"><trk><trkseg>
+            <trkpt lat="50.1" lon="8.6"><time>1999-05-06T07:08:09Z</time></trkpt>
+            <trkpt lat="50.2" lon="8.6"><time>1999-05-06T07:08:10Z</time></trkpt>
+            <trkpt lat="50.3" lon="8.6"><time>2024-05-06T07:08:11Z</time></trkpt>
+            </trkseg></trk></gpx>
+            """
+        let log = PlaceLog(Array(text.utf8), .gpx)
+        #expect(log.points.count == 2)
+        #expect(Self.skipped(log) == ["1 places more than 3660 days after the first"])
+    }
+
     @Test("Of a damaged GPX file the places that make sense are kept, and the others counted by why")
     func damagedGPX() throws {
         let text = """

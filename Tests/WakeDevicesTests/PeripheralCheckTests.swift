@@ -109,6 +109,11 @@ struct PeripheralCheckTests {
         #expect(try check(elsewhere + Self.faults) == ["ADG-17:17", "ADG-17:18"])
     }
 
+    @Test("GATT-1: where Service Changed stands in a file is not where it stands on a phone")
+    func placeOfServiceChanged() throws {
+        #expect(try check(good + Self.changed) == check(good))
+    }
+
     @Test("Of a broadcaster nothing is asked that only a connection needs")
     func broadcaster() throws {
         let text = """

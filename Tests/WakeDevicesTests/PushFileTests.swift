@@ -59,6 +59,18 @@ struct PushFileTests {
         #expect(throws: error) { try file(text) }
     }
 
+    @Test("PUSH-5: a payload that nests deeper than its JSON may is refused with its place")
+    func nested() throws {
+        func step(_ levels: Int) -> String {
+            let value = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+            return "{app: a, payload: {aps: {}, deep: \(value)}}"
+        }
+        #expect(try sent(step(29)) != nil)
+        let error = #expect(throws: FileError.self) { try sent(step(40)) }
+        #expect(error?.line == 3)
+        #expect(error?.found == "lists and mappings that nest too deep")
+    }
+
     @Test("A step says payload and headers; type and priority follow from the payload")
     func step() throws {
         let silent = try sent("{app: a, payload: {aps: {content-available: 1}, n: \"1\"}}")

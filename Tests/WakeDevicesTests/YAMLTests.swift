@@ -29,6 +29,13 @@ struct YAMLTests {
         #expect(list.map(\.line) == [3, 4])
     }
 
+    @Test("More directives than a file of ours can need are refused before any is compared with the others")
+    func directives() {
+        let lines = (0...100).map { "%TAG !a\($0)! tag:example.com,2026:\n" }.joined()
+        let text = "a.yaml:101: more than 100 lines of %TAG; expected none: tags say nothing here"
+        #expect(message(lines + "---\nname: a\n") == text)
+    }
+
     @Test("A quoted empty text is a text, an unquoted one is nothing")
     func empty() throws {
         let root = try read("a: ''\nb:\n")

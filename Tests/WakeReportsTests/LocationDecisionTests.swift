@@ -197,7 +197,7 @@ struct LocationDecisionTests {
         walk.go(to: 9_000)
         #expect(
             try check(walk, .positionFixed, "the user allows the app to know the position now")
-                == #""result":"pass","observed":"when-in-use","in_use":false,"background_session":true,"#
+                == #""result":"pass","observed":"when-in-use","in_use":false,"lifted_by":"SESS-3","#
                 + #""began_in_foreground":true}"#
         )
     }

@@ -77,10 +77,24 @@ struct RuleUseTests {
         #expect(try use([decision]).decided(alias.id) == 1)
     }
 
+    @Test("What an app's process does itself, and what decides nothing yet, is not missed")
+    func notShown() throws {
+        let unused = try use([]).unused
+        #expect(!unused.contains(.scn1) && !unused.contains(.mode4) && unused.contains(.launch2))
+    }
+
+    @Test("A rule that lifts a check counts as one that decided")
+    func lifted() throws {
+        var decision = fixture.resume(1, at: second(10))
+        decision.checks[.notForceQuit] = .notApplicable
+        (decision.snapshot.forceQuitLifted, decision.snapshot.via) = (true, .processingTask)
+        #expect(try use([decision]).decided(.bgt15) == 1)
+    }
+
     @Test("The summary names the rules that decided nothing")
     func summary() throws {
         let use = try use([fixture.resume(1, at: second(10))])
-        #expect(use.summary.hasPrefix("2 of \(RuleID.allCases.count) rules decided in 1 run; none of LIFE-1 "))
+        #expect(use.summary.hasPrefix("2 of \(RuleUse.shown.count) rules decided in 1 run; none of LIFE-1 "))
         #expect(use.lines.count == RuleID.allCases.count + 1)
     }
 }

@@ -573,6 +573,20 @@ struct PushRuleTests {
         #expect(phone.exits.map(\.cause) == [.crash])
     }
 
+    @Test("PUSH-10, LIFE-11: the wake of a call that need not be reported ends with its callback")
+    func sparedWake() {
+        var phone = Phone()
+        let app = phone.appWithPushes()
+        phone.callIn(app)
+        phone.request(app, .push(.reportCall))
+        phone.request(app, .push(.callHandled(1)))
+        phone.report(app, .suspended)
+        phone.callIn(app, number: 2)
+        #expect(!phone.router.isFreezing(app))
+        phone.request(app, .push(.callHandled(2)))
+        #expect(phone.router.isFreezing(app))
+    }
+
     // MARK: PUSH-7
 
     @Test("PUSH-7: an app whose push callback returns without a reported call ends, and one that reported it goes on")

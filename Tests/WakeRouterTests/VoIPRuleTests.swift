@@ -460,7 +460,7 @@ struct VoIPRuleTests {
                 #expect(phone.voipCommands == told, "\(change)")
             }
         }
-        #expect(Profile.ios17.areas.voip.connectionTimeout == .seconds(120))
+        #expect(Profile.ios17.areas.voip.connectionTimeout == .seconds(30))
     }
 
     @Test("RESP-3: a suspended app keeps its connections for ever, or as long as the setting says unless it has calls")

@@ -84,8 +84,9 @@ extension Run {
             if case .install(let app, _) = input.input, Int(app.number) >= scenario.apps.count {
                 throw journal.damaged("input \(input.sequence) installs an app that the scenario does not have")
             }
-            reachReplayed(input.at)
             if input.isStep {
+                // Conditions are looked at where the run did so: what is so only amid the inputs of an instant it never saw.
+                reachReplayed(input.at)
                 carryOutReplayed(input.origin, at: input.at, &steps)
             } else {
                 steps.accepted(input)
@@ -94,7 +95,6 @@ extension Run {
                 for area in areas.all { area.closeLinks(self, input.origin, at: input.at, isReplay: true) }
             }
             bench.replay(input)
-            reachReplayed(input.at)
         }
         replay(&commands, before: .max)
         guard !interrupted else {

@@ -70,7 +70,7 @@ package final class Run {
     private let endings = SignalSet([SIGINT, SIGTERM, SIGHUP])
     /// When the next look for one is due, on the monotonic clock in nanoseconds.
     private var nextLook: Int64 = 0
-    /// The instant at which steps waited last, and how often.
+    /// The instant at which a step waited last, and how often.
     private var held = (at: Instant.zero, rounds: 0)
     /// How far the run's clock has come.
     package internal(set) var reached = Instant.zero
@@ -384,10 +384,14 @@ package final class Run {
     /// - Parameter waiting: whether a step waits until what came before it at the same instant is done: by the sources, the bench
     ///   and apps, as far as no time passes.
     func carryOutSteps(at now: Instant, waiting: Bool = true) {
-        if driver.isHeld { areas.timeReached(now) }
+        if driver.isHeld {
+            areas.timeReached(now)
+            scripted.timeReached(now)
+        }
         driver.timeReached(now) { _ in
             waiting && isBusy(at: now)
         } perform: { (verb, origin) throws(SourceFailure) in
+            held.rounds = 0
             bench.submitStep(origin)
             try performParts(of: verb, at: now) { (verb) throws(SourceFailure) in
                 try perform(verb, origin, at: now)
@@ -399,7 +403,8 @@ package final class Run {
     private func isBusy(at now: Instant) -> Bool {
         // Bytes that lie in a socket are told of by a look at it.
         look(at: now)
-        guard bench.hasWork(at: now) || areas.nextDeadline <= now else { return false }
+        let isDue = areas.nextDeadline <= now || scripted.nextDeadline.map { $0 <= now } == true
+        guard bench.hasWork(at: now) || isDue else { return false }
         if held.at != now { held = (now, 0) }
         held.rounds += 1
         return held.rounds <= Self.mostRounds

@@ -113,11 +113,16 @@ package final class ScenarioDriver: BenchObserver {
     private func schedule(_ number: Int, from first: Instant) {
         let step = scenario.steps[number]
         var at = first
+        // Those of one instant are in the order of their lines, whenever they were scheduled.
+        due.added = UInt64(number) << Self.roundBits
         for round in 0..<step.times {
             due.add((number, round), at: at)
             at = at.advanced(by: step.every)
         }
     }
+
+    /// A step happens at most 2 000 000 times.
+    private static let roundBits: UInt64 = 21
 
     /// Apps have joined the scenario, which has the same steps and expectations as before.
     func join(_ scenario: Scenario) {

@@ -26,6 +26,10 @@ package final class ScriptedAppHost: AppHost {
         var frozen = false
         /// What came due while the process was frozen.
         fileprivate var overdue: [Errand] = []
+        /// Whether it is to report a call once it is thawed.
+        fileprivate var owesReport: Bool {
+            overdue.contains { if case .request(.push(.reportCall)) = $0 { true } else { false } }
+        }
         var nextToken: UInt64 = 1
         /// Subscriptions that the process has, by peripheral.
         var connected: [NameID: Bool] = [:]
@@ -212,8 +216,8 @@ package final class ScriptedAppHost: AppHost {
         while let (_, due) = errands.takeDue(by: now) {
             guard let app = apps[due.app], app.running, app.generation == due.generation else { continue }
             switch due.errand {
-            // The phone knows when a call is over, whether its app runs or not.
-            case .endCall: carryOut(due.errand, of: due.app, at: now)
+            // The phone knows when a call is over, whether its app runs or not, but for one that is yet to be reported.
+            case .endCall where !(app.frozen && app.owesReport): carryOut(due.errand, of: due.app, at: now)
             // A frozen process does nothing; it goes on with it once it is thawed.
             case _ where app.frozen: apps[due.app]!.overdue.append(due.errand)
             default: carryOut(due.errand, of: due.app, at: now)

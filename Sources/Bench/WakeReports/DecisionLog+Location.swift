@@ -9,7 +9,7 @@ extension Observer {
             guard [.whenInUse, .allowOnce].contains(snapshot.locationAuthorization) else { return }
             line.append(",\"in_use\":")
             line.append(snapshot.state == .active || snapshot.state == .inactive)
-            if snapshot.keptInUse { line.append(",\"background_session\":true") }
+            if snapshot.keptInUse { line.append(",\"lifted_by\":\"SESS-3\"") }
             guard snapshot.via == .standardUpdates else { return }
             line.append(",\"began_in_foreground\":")
             line.append(snapshot.beganInForeground)

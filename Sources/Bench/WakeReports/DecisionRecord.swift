@@ -50,6 +50,8 @@ package struct DecisionRecord: Hashable, Sendable {
         package var since: Instant?
         /// The event that made it so, such as `e-000371`.
         package var setBy: String?
+        /// The rule by which it does not stand in the way.
+        package var liftedBy: RuleID? = nil
         /// What ends it, such as `user launch`.
         package var clearedBy: [String]
         /// The figures that were looked at, by their names, such as `limit_ms`.
@@ -109,6 +111,7 @@ extension DecisionRecord.CheckRecord {
             decisive: value["decisive"]?.bool ?? false,
             since: value["since"]?.string.flatMap(LogTime.instant),
             setBy: value["set_by"]?.string,
+            liftedBy: value["lifted_by"]?.string.flatMap(RuleID.init(text:)),
             clearedBy: value["cleared_by"]?.array.compactMap(\.string) ?? [],
             figures: Self.figures(value),
             observed: value["decisive"]?.bool == true ? value["observed"]?.string : nil

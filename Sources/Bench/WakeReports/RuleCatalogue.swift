@@ -42,6 +42,8 @@ package struct RuleEntry: Hashable, Sendable {
     package var aliasOf: RuleID?
     /// Whether it shows in what the phone does and not in a record: in moves, callbacks, answers, ends and what waits. Tests name it.
     package var isDeed: Bool
+    /// Whether an app's process does it itself: no log of a run shows it.
+    package var isInProcess: Bool
     /// What this version lacks of it, as the end of a sentence; nil when nothing, or all.
     package var missing: String?
 
@@ -60,7 +62,8 @@ package struct RuleEntry: Hashable, Sendable {
             sources.append(title)
         }
         aliasOf = row["alias"] == nil ? nil : try row.value("alias") { RuleID(text: $0) }
-        isDeed = row["deed"] == nil ? false : try row.value("deed") { $0 == "yes" ? true : nil }
+        isDeed = row["deed"] == nil ? false : try row.value("deed") { $0 == "yes" || $0 == "process" ? true : nil }
+        isInProcess = row["deed"] == "process"
         missing = row["missing"]
     }
 }

@@ -8,8 +8,10 @@ import WakeModel
 /// - the end of a process, which leaves its record (LIFE-10);
 /// - a launch for an event, which is handed to the process as its cause (LAUNCH-7);
 /// - the time that a wake was given, as its record shows it, which is the window of its source (LOC-8 and others);
-/// - the time for which an app kept the receiver on (LOC-9).
+/// - the time for which an app kept the receiver on (LOC-9);
+/// - what a check of a record was lifted by.
 ///
+/// Of what an app's process does itself the logs show nothing, and this version decides nothing by some rules: ``shown`` has the others.
 /// It was asked where a record shows a check of it that passed or failed.
 package struct RuleUse: Sendable {
     private var decisions = [Int](repeating: 0, count: RuleID.allCases.count)
@@ -29,6 +31,7 @@ package struct RuleUse: Sendable {
             for check in record.checks where check.result == .pass || check.result == .fail {
                 questions[Int(check.rule.rawValue)] += 1
             }
+            for rule in record.checks.compactMap(\.liftedBy) { count(rule) }
         }
         for deed in log.deeds { count(deed.deed.rule) }
         for move in log.moves { count(move.to == .suspended ? .life3 : .life1) }
@@ -54,8 +57,13 @@ package struct RuleUse: Sendable {
     /// How often a rule was asked.
     package func asked(_ rule: RuleID) -> Int { questions[Int(rule.rawValue)] }
 
-    /// The rules that decided nothing, in the order of the rulebook.
-    package var unused: [RuleID] { RuleID.allCases.filter { decided($0) == 0 } }
+    /// The rules that can decide in a run, in the order of the rulebook.
+    package static let shown = RuleID.allCases.filter { rule in
+        !RuleCatalogue.entry(rule).isInProcess && RuleCoverage.standing(of: rule) != .undecided
+    }
+
+    /// Those that decided nothing.
+    package var unused: [RuleID] { Self.shown.filter { decided($0) == 0 } }
 
     /// A line a rule under a heading: its id, how often it decided, and how often it was asked.
     package var lines: [String] {
@@ -65,10 +73,10 @@ package struct RuleUse: Sendable {
 
     /// One line about all rules.
     package var summary: String {
-        let count = RuleID.allCases.count - unused.count
+        let count = Self.shown.count - unused.count
         let runs = "\(runs) \(runs == 1 ? "run" : "runs")"
         if unused.isEmpty { return "each of the \(count) rules decided in \(runs)" }
-        return "\(count) of \(RuleID.allCases.count) rules decided in \(runs); none of "
+        return "\(count) of \(Self.shown.count) rules decided in \(runs); none of "
             + unused.map(\.text).joined(separator: " ")
     }
 }

@@ -265,6 +265,11 @@ package struct Note: LogLine, Hashable, Sendable {
             || text.hasPrefix("pairing with \(device) does not authenticate the link: ")
     }
 
+    /// What a note says where the phone has forgotten what it found of a device's attributes.
+    package static func forgotten(_ device: String) -> String {
+        "forget-attributes \(device): the phone looks for them anew when an app discovers"
+    }
+
     /// How the note of a lock begins that an app held when it was frozen.
     package static let frozenWith = "frozen with "
 

@@ -318,9 +318,12 @@ extension Why {
         let kept = log.registrations[app]?.kept ?? []
         return kept.compactMap { link in
             guard link.via == Registration.connection.word else { return nil }
-            return log.deeds.last { deed in
+            let last = log.deeds.last { deed in
                 deed.app == app && deed.deed == .keptAttributes && deed.subject == link.subject && deed.at >= link.since
             }
+            guard let last else { return nil }
+            let forgotten = Note.forgotten(link.subject)
+            return log.notes.contains { $0.at >= last.at && $0.text == forgotten } ? nil : last
         }
     }
 

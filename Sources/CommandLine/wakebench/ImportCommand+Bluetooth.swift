@@ -123,6 +123,17 @@ extension ImportCommand {
         var source: CaptureBytes
         do { source = try CaptureBytes(file: file) } catch { throw CommandFailure(.invalidFile, error) }
         guard let format = CaptureFormat.detect(&source) else {
+            if let failure = source.failure {
+                throw CommandFailure(.invalidFile, in: file, failure, hint: "nothing of it can be read")
+            }
+            if source.isPacked {
+                throw CommandFailure(
+                    .invalidFile,
+                    in: file,
+                    "no capture in what gzip packed",
+                    hint: "places and recordings are read unpacked: gunzip it first"
+                )
+            }
             let known = (CaptureFormat.names + PlaceLog.Form.allCases.map(\.name) + ["umockdev"]).joined(
                 separator: ", "
             )

@@ -21,7 +21,7 @@ package struct CaptureBytes: ~Copyable {
     private let descriptor: Int32
     private var isAtEnd: Bool
     /// What stands where no more can be read; nil as long as that can.
-    private(set) var failure: String?
+    package private(set) var failure: String?
     /// What unpacks it; nil for a file that is not packed, and before that is known.
     private var unpacking: Unpacking?
     /// How much may be unpacked of a packed file; nil to read it as it is, and once it is known to be none.
@@ -54,6 +54,9 @@ package struct CaptureBytes: ~Copyable {
     deinit {
         if descriptor >= 0 { close(descriptor) }
     }
+
+    /// Whether it is unpacked as it is read.
+    package var isPacked: Bool { unpacking != nil }
 
     /// Where the next byte stands in the file.
     package var offset: Int { origin + position }

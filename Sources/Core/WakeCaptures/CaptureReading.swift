@@ -18,6 +18,7 @@ package final class CaptureReading: RecordTaker {
         case encrypted = "packets that are encrypted on the air"
         case badChecksum = "packets that arrived damaged at the sniffer"
         case tooManyDevices = "advertisements of devices beyond the first 20000"
+        case tooManyLinks = "links beyond the first 20000, and devices without an address beyond as many"
     }
 
     /// How many records there were, of each kind.
@@ -153,7 +154,8 @@ package final class CaptureReading: RecordTaker {
     @discardableResult
     func newLink(_ key: UInt32, peer: CapturedDevice?) -> CapturedLink {
         let link = CapturedLink(controller: UInt16(truncatingIfNeeded: key >> 16), key: key, peer: peer)
-        links[key] = link
+        // A file may say that each of its packets is of another link.
+        if links.count < LinkLayer.mostLinks || links[key] != nil { links[key] = link } else { skip(.tooManyLinks) }
         latestLink = (key, link)
         return link
     }
@@ -176,8 +178,11 @@ package final class CaptureReading: RecordTaker {
             return device
         }
         if let device = link.peer { return device }
-        let device = nameless[link.key] ?? make(.link(link.key), address: nil)
-        nameless[link.key] = device
+        let known = nameless[link.key]
+        let device = known ?? make(.link(link.key), address: nil)
+        if known == nil {
+            if store.takeDevice() { nameless[link.key] = device } else { skip(.tooManyLinks) }
+        }
         link.serves(device, isLocal: false)
         return device
     }

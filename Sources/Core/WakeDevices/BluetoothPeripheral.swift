@@ -150,6 +150,17 @@ package struct BluetoothPeripheral: Hashable, Sendable {
         }
     }
 
+    /// Where the services that a change brings stand, among those of the file and ``servicesToCome``.
+    package func places(addedBy change: ServicesChange) -> Range<Int> {
+        var place = services.count
+        for fault in faults {
+            guard case .changeServices(let each) = fault.effect else { continue }
+            if each == change { break }
+            place += each.added.count
+        }
+        return place..<place + change.added.count
+    }
+
     /// The address in the usual spelling, `F0:11:22:33:44:55`.
     package var addressText: String { BluetoothAddress.text(address) }
 

@@ -121,7 +121,10 @@ package struct PeripheralCheck {
     }
 
     private mutating func checkServiceOrder() {
-        for index in PeripheralRules.apart(peripheral.services.map(\.uuid)) {
+        // Those of the system have their handles before all others, wherever they stand in the file.
+        let system = [PeripheralRules.genericAccess, PeripheralRules.genericAttribute]
+        let own = peripheral.services.indices.filter { !system.contains(peripheral.services[$0].uuid) }
+        for index in PeripheralRules.apart(own.map { peripheral.services[$0].uuid }).map({ own[$0] }) {
             let found = PeripheralRules.standsApart(peripheral.services[index].uuid)
             find(.serviceOrder, found, line: line(ofService: index))
         }

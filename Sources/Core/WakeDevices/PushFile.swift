@@ -50,7 +50,11 @@ extension PushFile {
         guard case .object? = value["aps"] else {
             throw node.error(expected: "a payload such as {aps: {content-available: 1}}")
         }
-        self.init(payload: value.encoded)
+        let payload = value.encoded
+        if JSONValue.fault(in: payload) != nil {
+            throw node.error(found: "lists and mappings that nest too deep", expected: "a payload of at most 32 levels")
+        }
+        self.init(payload: payload)
     }
 }
 

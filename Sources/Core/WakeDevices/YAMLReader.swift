@@ -27,6 +27,7 @@ package enum YAMLReader {
                 expected: "at most \(byteLimit) bytes"
             )
         }
+        try checkDirectives(bytes, file: file)
         let outcome: Result<YAMLNode, FileError> = unsafe bytes.withUnsafeBufferPointer { buffer in
             let parser = YAMLParser(file: file, bytes: bytes)
             unsafe parser.setInput(buffer)
@@ -38,6 +39,29 @@ package enum YAMLReader {
         }
         return try outcome.get()
     }
+
+    /// libyaml compares each directive `%TAG` with all before it, so that a file of nothing else would take an hour.
+    private static func checkDirectives(_ bytes: [UInt8], file: String) throws(FileError) {
+        let directive = Array("%TAG".utf8)
+        // Where a line begins, of which UTF-16 has zeros in between; such lines stand in no text of a file of ours.
+        var (count, line, matched) = (0, 1, 0)
+        for byte in bytes where byte != 0 {
+            if byte == 0x0a || byte == 0x0d {
+                line += byte == 0x0a ? 1 : 0
+                matched = 0
+            } else if matched < directive.count {
+                matched = byte == directive[matched] ? matched + 1 : .max
+                if matched == directive.count { count += 1 }
+            }
+            if count > directiveLimit {
+                let found = "more than \(directiveLimit) lines of %TAG"
+                throw FileError(file: file, line: line, found: found, expected: "none: tags say nothing here")
+            }
+        }
+    }
+
+    /// The most directives `%TAG`.
+    private static let directiveLimit = 100
 }
 
 /// Owns a libyaml parser, which points into itself and so must not move.

@@ -152,13 +152,14 @@ struct SimulatedAttributes {
     }
 
     /// Takes services away, or brings them; gives those that were there and are not any more.
-    mutating func change(removing removed: [String], adding added: [String]) -> [Int] {
-        for index in services.indices
-        where added.contains(services[index].uuid) && !removed.contains(services[index].uuid) {
-            services[index].isOffered = true
+    ///
+    /// - Parameter added: Positions in `services`: another of the same UUID stays as it is.
+    mutating func change(removing removed: [String], adding added: Range<Int>) -> [Int] {
+        let gone = services.indices.filter { index in
+            services[index].isOffered && removed.contains(services[index].uuid) && !added.contains(index)
         }
-        let gone = services.indices.filter { services[$0].isOffered && removed.contains(services[$0].uuid) }
         for index in gone { services[index].isOffered = false }
+        for index in added { services[index].isOffered = true }
         return gone
     }
 

@@ -8,7 +8,8 @@ extension SimulatedBluetooth {
     /// goes by what it has found (BTC-14).
     func changeServices(of index: Int, _ change: BluetoothPeripheral.ServicesChange, at now: Instant) {
         let (before, hears) = (peripherals[index].attributes, peripherals[index].hearsChanges)
-        let changed = peripherals[index].attributes.change(removing: change.removed, adding: change.added.map(\.uuid))
+        let added = peripherals[index].description.places(addedBy: change)
+        let changed = peripherals[index].attributes.change(removing: change.removed, adding: added)
         for service in changed {
             for place in before.services[service].characteristics {
                 let number = peripherals[index].firstCharacteristic + place

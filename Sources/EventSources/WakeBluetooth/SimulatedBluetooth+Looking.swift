@@ -28,10 +28,11 @@ extension SimulatedBluetooth {
         case .changeName(let name)?:
             return peripheral.localName == name ? "nothing changed, as it has that name already" : nil
         case .changeServices(let change)?:
-            let added = change.added.map(\.uuid)
-            let isSo = peripheral.attributes.services.allSatisfy { service in
-                let isGone = change.removed.contains(service.uuid)
-                return isGone ? !service.isOffered : service.isOffered || !added.contains(service.uuid)
+            let (added, services) = (peripheral.description.places(addedBy: change), peripheral.attributes.services)
+            let isSo = services.indices.allSatisfy { place in
+                added.contains(place)
+                    ? services[place].isOffered
+                    : !services[place].isOffered || !change.removed.contains(services[place].uuid)
             }
             return isSo ? "nothing changed, as it has these services already" : nil
         default: return nil

@@ -98,7 +98,12 @@ package final class GPSDLocation: ReceiverLocation {
     package override func start(at now: Instant) throws(SourceFailure) {
         let end = MonotonicClock.now() + Self.patience * 1_000_000
         try begin()
-        while let (socket, forReading) = waitedFor, socket.wait(forReading: forReading, until: end) { ready() }
+        // What talks without end, and never greets, is no gpsd either.
+        while MonotonicClock.now() < end, let (socket, forReading) = waitedFor,
+            socket.wait(forReading: forReading, until: end)
+        {
+            ready()
+        }
         guard isUp else {
             let what =
                 if case .greeting = state { "what listens on \(place) is no gpsd" } else { "no gpsd on \(place)" }

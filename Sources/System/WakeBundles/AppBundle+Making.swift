@@ -34,14 +34,15 @@ extension AppBundle {
             )
         }
         let name = try folderName(values, executable)
+        let text = try project.newText(of: plist)
         let temporary = folder + "/.new-\(name)-\(getpid())"
         defer { if kind(of: temporary) != nil { try? FileManager.default.removeItem(atPath: temporary) } }
         do {
             try FileManager.default.createDirectory(atPath: "\(temporary)/\(name)", withIntermediateDirectories: true)
             try FileManager.default.copyItem(atPath: file, toPath: "\(temporary)/\(name)/\(executable)")
             let place = "\(temporary)/\(name)/Info.plist"
-            if project.isChanged {
-                try project.data().write(to: URL(fileURLWithPath: place))
+            if let text {
+                try text.write(to: URL(fileURLWithPath: place))
             } else {
                 try FileManager.default.copyItem(atPath: resolved(plist) ?? plist, toPath: place)
             }

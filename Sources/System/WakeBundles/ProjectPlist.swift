@@ -29,7 +29,9 @@ struct ProjectPlist {
         } else if isLeftOpen {
             if own == nil { values[key] = assumed }
             isChanged = true
-            let told = "the identifier is a setting of a project; \(assumed) is taken, --identifier gives another"
+            // It may be a part of what the file says, as in $(PRODUCT_BUNDLE_IDENTIFIER).beta.
+            let taken = values[key] as? String ?? assumed
+            let told = "the identifier is a setting of a project; \(taken) is taken, --identifier gives another"
             notes.append("\(file): \(told)")
         }
         if values["CFBundleExecutable"] == nil {
@@ -39,11 +41,55 @@ struct ProjectPlist {
         if let unknown = settings.unknownText { notes.append("\(file): \(unknown)") }
     }
 
-    /// The text of the list, as XML.
+    /// The text of the list, where it is another than that of the file.
     ///
     /// - Throws: when there is a value in it that XML does not have.
-    func data() throws -> Data {
-        try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0)
+    func newText(of plist: String) throws(BundleError) -> Data? {
+        guard isChanged else { return nil }
+        do { return try data() } catch {
+            throw BundleError(
+                bundle: plist,
+                key: "Info.plist",
+                found: "a value that XML does not have",
+                expected: "texts, numbers, dates, data, yes or no, arrays and dictionaries"
+            )
+        }
+    }
+
+    /// The text of the list, as XML.
+    ///
+    /// Foundation that is linked into the program (an optimised build) refuses every list that has an array in it, so that arrays and
+    /// dictionaries are put together here, and Foundation writes keys and single values alone.
+    ///
+    /// - Throws: when there is a value in it that XML does not have.
+    private func data() throws -> Data {
+        let head = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+            <plist version="1.0">
+
+            """
+        return Data((head + (try Self.text(values)) + "</plist>\n").utf8)
+    }
+
+    private static func text(_ value: Any) throws -> String {
+        switch value {
+        case let members as [Any]: return "<array>\n" + (try members.map { try text($0) }.joined()) + "</array>\n"
+        case let entries as [String: Any]:
+            let ordered = entries.sorted { $0.key < $1.key }
+            return "<dict>\n" + (try ordered.map { try pair($0, true).key + text($1) }.joined()) + "</dict>\n"
+        default: return try pair("value", value).value
+        }
+    }
+
+    /// A key, and a value that is no array and no dictionary, as Foundation writes them.
+    private static func pair(_ key: String, _ value: Any) throws -> (key: String, value: String) {
+        let bytes = try PropertyListSerialization.data(fromPropertyList: [key: value], format: .xml, options: 0)
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let open = text.firstRange(of: "<key>"), let close = text.firstRange(of: "</key>"),
+            let end = text.ranges(of: "</dict>").last
+        else { throw CocoaError(.propertyListWriteInvalid) }
+        return (text[open.lowerBound..<close.upperBound] + "\n", text[close.upperBound..<end.lowerBound] + "\n")
     }
 }
 

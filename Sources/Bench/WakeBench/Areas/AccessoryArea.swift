@@ -152,11 +152,15 @@ final class AccessoryArea: Area {
         _ origin: NameID,
         at now: Instant
     ) throws(SourceFailure) {
-        if try accessories(step).isAttached(device.name) == attached {
+        let isSo = try accessories(step).isAttached(device.name) == attached
+        if isSo {
             notes.add("\(step) \(device.name): it is \(attached ? "attached already" : "not attached")", at: now)
         }
         if attached {
             try accessories("attach").simulateAttach(device: device.name, origin: origin, at: now)
+            if !isSo, try accessories("attach").lacksRadio(device.name) {
+                notes.add("attach \(device.name)", "Bluetooth is off; it connects when that is on", at: now)
+            }
         } else {
             try accessories("detach").simulateDetach(device: device.name, origin: origin, at: now)
         }

@@ -4,6 +4,7 @@ import WakeDevices
 import WakeJSON
 import WakeModel
 import WakePorts
+import WakeReports
 import WakeRouter
 import WakeSystem
 import WakeWire
@@ -176,11 +177,11 @@ final class BluetoothArea: Area {
         case .forgetAttributes(let devices):
             let radio = try radio(for: "forget-attributes")
             for device in devices {
-                let step = "forget-attributes \(scenario.devices[device].name)"
-                if try radio.forgetAttributes(of: scenario.devices[device].name) {
-                    notes.recorder?.note(step: "\(step): the phone looks for them anew when an app discovers", at: now)
+                let name = scenario.devices[device].name
+                if try radio.forgetAttributes(of: name) {
+                    notes.recorder?.note(step: Note.forgotten(name), at: now)
                 } else {
-                    notes.add(step, "nothing changed, as the phone keeps none of it", at: now)
+                    notes.add("forget-attributes \(name)", "nothing changed, as the phone keeps none of it", at: now)
                 }
             }
         default: break

@@ -57,13 +57,27 @@ struct CapturedAnswers {
     private(set) var size = 0
 
     private let targets: [Target]
+    /// The first of each UUID, in each service and in all.
+    private let named: (near: [Name: Int], anywhere: [AttributeType: Int])
     private var actions = 0
+
+    private struct Name: Hashable {
+        var service: Int
+        var uuid: AttributeType
+    }
+
+    private static func names(_ targets: [Target]) -> (near: [Name: Int], anywhere: [AttributeType: Int]) {
+        let near = targets.enumerated().map { (Name(service: $1.service, uuid: $1.uuid), $0) }
+        let anywhere = targets.enumerated().map { ($1.uuid, $0) }
+        return (Dictionary(near) { first, _ in first }, Dictionary(anywhere) { first, _ in first })
+    }
 
     /// - Parameters:
     ///   - targets: the characteristics of the file, by their position.
     ///   - range: the moments whose writes become rules, in nanoseconds since 1970.
     init(_ device: CapturedDevice, _ targets: [Target], in range: ClosedRange<Int64>, _ pace: Pace) {
         self.targets = targets
+        named = Self.names(targets)
         let positions = Dictionary(targets.enumerated().map { ($1.handle, $0) }) { first, _ in first }
         let writes = device.written.sorted { $0.happening.order < $1.happening.order }
         let taken = writes.filter { $0.error == 0 }
@@ -95,7 +109,7 @@ struct CapturedAnswers {
     }
 
     /// Without writes.
-    init() { targets = [] }
+    init() { (targets, named) = ([], ([:], [:])) }
 
     /// Whether a file can say what is done about a write.
     private func isUsable(_ write: CapturedDevice.Write, _ positions: [UInt16: Int]) -> Bool {
@@ -157,8 +171,7 @@ struct CapturedAnswers {
         guard handle != written else { return true }
         guard let own = positions[written], let position = positions[handle] else { return false }
         let uuid = targets[position].uuid
-        let near = targets.firstIndex { $0.uuid == uuid && $0.service == targets[own].service }
-        return (near ?? targets.firstIndex { $0.uuid == uuid }) == position
+        return (named.near[Name(service: targets[own].service, uuid: uuid)] ?? named.anywhere[uuid]) == position
     }
 
     // MARK: Rules

@@ -50,8 +50,14 @@ package final class CapturedStream {
 
     func unsubscribe(at time: Int64) {
         guard let since else { return }
-        clock += max(0, time - since)
+        clock = Self.sum(clock, max(0, time - since))
         self.since = nil
+    }
+
+    /// A clock that is set back and forth may come to more than any time.
+    private static func sum(_ clock: Int64, _ time: Int64) -> Int64 {
+        let (sum, isFar) = clock.addingReportingOverflow(time)
+        return isFar ? .max : sum
     }
 
     /// Takes a value; it is counted only when there is no store, or no room in it.
@@ -66,7 +72,7 @@ package final class CapturedStream {
         if isIndication { indications += 1 }
         guard let store, store.take(value.count) else { return }
         // Clocks of captures jump; what came later never stands before.
-        let now = max(clock + max(0, time - (since ?? time)), clocks.last ?? 0)
+        let now = max(Self.sum(clock, max(0, time - (since ?? time))), clocks.last ?? 0)
         times.append(time)
         clocks.append(now)
         facts.append(Fact(happening: happening, subscribed: sinceOrder, isIndication: isIndication))

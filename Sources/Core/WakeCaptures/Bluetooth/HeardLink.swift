@@ -1,6 +1,8 @@
 /// The links that a sniffer follows, by their access address.
 struct LinkLayer {
     static let advertising: UInt32 = 0x8e89_bed6
+    /// So many are followed: noise has another access address with each packet.
+    static let mostLinks = 20_000
     private(set) var links: [UInt32: HeardLink] = [:]
 
     /// Begins a link.
@@ -9,7 +11,7 @@ struct LinkLayer {
     @discardableResult
     mutating func begin(_ access: UInt32, _ link: CapturedLink, at time: Int64? = nil) -> HeardLink {
         let heard = HeardLink(link, at: time)
-        links[access] = heard
+        if links.count < Self.mostLinks || links[access] != nil { links[access] = heard }
         return heard
     }
 

@@ -89,7 +89,8 @@ package struct PeripheralLift {
         var attributes = 0
         for (first, service) in table.services.sorted(by: { $0.key < $1.key }) where !Self.hidden.contains(service.uuid)
         {
-            guard shown.count < 256, attributes < 50_000 else {
+            // One more is left for Service Changed.
+            guard shown.count < 255, attributes < 50_000 else {
                 notes.append("services beyond the first \(shown.count)")
                 break
             }
@@ -143,12 +144,13 @@ package struct PeripheralLift {
     /// Of the services that no app sees, what decides whether a phone keeps the table (BTC-14).
     private mutating func liftServiceChanged() {
         let table = device.table
-        let changed = table.characteristics.first { $0.value.uuid == .short(0x2a05) }?.value
-        guard let changed,
-            table.services.contains(where: { first, service in
-                service.uuid == .short(0x1801) && (first...max(first, service.end)).contains(changed.value)
-            })
-        else { return }
+        let own = table.services.filter { $0.value.uuid == .short(0x1801) }
+        // An older table may have left one elsewhere: the last in the order of handles is taken, whichever the dictionary has first.
+        let changed = table.characteristics.values.filter { characteristic in
+            characteristic.uuid == .short(0x2a05)
+                && own.contains { ($0.key...max($0.key, $0.value.end)).contains(characteristic.value) }
+        }.max { $0.value < $1.value }
+        guard let changed else { return }
         let properties = CharacteristicProperties(rawValue: UInt16(changed.properties))
         let characteristic = BluetoothPeripheral.Characteristic(PeripheralRules.serviceChanged, properties)
         var service = BluetoothPeripheral.Service(PeripheralRules.genericAttribute, primary: true)

@@ -23,6 +23,11 @@ package struct TableFit {
     private let peripheral: BluetoothPeripheral
 
     private init(_ peripheral: BluetoothPeripheral) {
+        var peripheral = peripheral
+        // Imports write Service Changed behind all others, where it has not its handles.
+        while peripheral.services.count > 1, peripheral.services.last?.uuid == PeripheralRules.genericAttribute {
+            peripheral.services.removeLast()
+        }
         self.peripheral = peripheral
         for service in peripheral.services {
             uses.append(.declaration)

@@ -17,6 +17,7 @@ extension PlaceLog {
         if let first = points.first, first.timestamp == nil, point.timestamp != nil {
             return skip("places with a time among places without one")
         }
+        if let time = point.timestamp, UTCTime.Parts(time) == nil { return skip("places whose time cannot be read") }
         take(point)
     }
 }

@@ -22,6 +22,8 @@ package struct PlaceLog: Sendable {
     package static let byteLimit = 256 << 20
     /// The most places that are kept: those of the largest file that is played.
     static let pointLimit = 60_000
+    /// How long a track may take, in seconds.
+    private static let longest = Double(DurationText.longest.nanoseconds) / 1e9
     static let tooMany = "places beyond the first \(pointLimit)"
 
     package let form: Form
@@ -78,6 +80,8 @@ package struct PlaceLog: Sendable {
             guard let timestamp = point.timestamp else { return skip("places without a time among places with one") }
             // A log has times to the millisecond.
             guard timestamp - before >= 0.001 else { return skip("places whose time does not go on") }
+            let first = points.first?.timestamp ?? before
+            guard timestamp - first <= Self.longest else { return skip("places more than 3660 days after the first") }
         }
         points.append(point)
     }

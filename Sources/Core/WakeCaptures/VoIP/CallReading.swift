@@ -49,6 +49,7 @@ package final class CallReading: RecordTaker {
     /// Connections in which nothing was said when they were made, the oldest first.
     private var silent: [Key] = []
     private var kept = 0
+    private let keepAliveRoom = CapturedCall.Room()
     private var held = 0
 
     package init() {}
@@ -236,7 +237,13 @@ package final class CallReading: RecordTaker {
             silent = silent.suffix(Self.mostSilent)
         }
         let key = Key(packet)
-        let call = CapturedCall(packet.source, packet.destination, isTCP: key.isTCP, opener: opener)
+        let call = CapturedCall(
+            packet.source,
+            packet.destination,
+            isTCP: key.isTCP,
+            opener: opener,
+            room: keepAliveRoom
+        )
         open[key] = call
         silent.append(key)
         return call

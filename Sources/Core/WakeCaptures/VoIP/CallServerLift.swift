@@ -15,11 +15,22 @@ package struct CallServerLift {
     private let start: Int64
     /// What the plan has awaited last: that is what `${...}` of a message speaks of.
     private var latest: SIPMessage?
-    /// Requests that a phone makes at any time, answered beside the plan.
-    private var asked: [SIPMessage] = []
+    /// Requests that a phone makes at any time, answered beside the plan: the last of each dialogue and number.
+    private var asked: [Question: SIPMessage] = [:]
     private var isRegistered = false
     private var room = YAMLReader.byteLimit - (1 << 20)
     private var counts = Counts()
+
+    /// What an answer names its request by (RFC 3261, section 8.1.3.3).
+    private struct Question: Hashable {
+        var number: String
+        var dialogue: String?
+
+        init?(_ message: SIPMessage) {
+            guard let number = message.value("cseq") else { return nil }
+            (self.number, dialogue) = (number, message.value("call-id"))
+        }
+    }
 
     /// How many pings of the phone were not answered yet.
     private var pings = 0
@@ -95,7 +106,7 @@ package struct CallServerLift {
         if message.isRequest && Self.anytime.contains(message.method)
             && (message.method != "REGISTER" || isRegistered)
         {
-            asked.append(message)
+            if let question = Question(message) { asked[question] = message }
             return
         }
         latest = message
@@ -105,7 +116,7 @@ package struct CallServerLift {
     private mutating func say(_ captured: CapturedCall.Message, after before: inout Int64?, _ pauses: inout PacedPauses)
     {
         let message = captured.message
-        if let request = asked.last(where: { message.answers($0) }) {
+        if !message.isRequest, let request = Question(message).flatMap({ asked[$0] }) {
             if let text = text(message, to: request) { answer(message, text) }
             return
         }

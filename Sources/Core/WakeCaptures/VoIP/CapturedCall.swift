@@ -53,8 +53,22 @@ package final class CapturedCall {
     private static let memory = 64
     private static let mostKeepAlives = 16_384
 
-    init(_ one: NetworkEndpoint, _ other: NetworkEndpoint, isTCP: Bool, opener: NetworkEndpoint?) {
+    /// How many keep-alives of all calls of a capture may still be kept.
+    final class Room {
+        fileprivate var left = 262_144
+    }
+
+    private let room: Room
+
+    init(
+        _ one: NetworkEndpoint,
+        _ other: NetworkEndpoint,
+        isTCP: Bool,
+        opener: NetworkEndpoint?,
+        room: Room = Room()
+    ) {
         ends = [one, other]
+        self.room = room
         self.isTCP = isTCP
         self.opener = opener.map { $0 == one ? .one : .other }
     }
@@ -133,7 +147,8 @@ package final class CapturedCall {
     /// A side says nothing, so that the connection stays open.
     func keepOpen(_ side: Side, _ lines: Int, isBeforeMessage: Bool = false, at time: Int64, _ offset: Int) {
         keepAliveCount += 1
-        guard keepAlives.count < Self.mostKeepAlives else { return }
+        guard keepAlives.count < Self.mostKeepAlives, room.left > 0 else { return }
+        room.left -= 1
         keepAlives.append(
             KeepAlive(time: time, offset: offset, side: side, lines: lines, isBeforeMessage: isBeforeMessage)
         )

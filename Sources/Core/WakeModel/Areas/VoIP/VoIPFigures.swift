@@ -22,8 +22,8 @@ package struct VoIPFigures: Hashable, Codable, Sendable {
     /// Whether an app is launched for its calls before the first unlock after boot, as DTS tells of the early iOS (VOIP-4).
     package var beforeFirstUnlock = false
     /// For how long what a peer says waits for a network before the connection has failed (VOIP-7); nil for ever. Assumed: TCP
-    /// gives a connection up after at least 100 s (RFC 1122, section 4.2.3.5).
-    package var connectionTimeout: Instant.Span? = .seconds(120)
+    /// would wait for 100 s and more (RFC 1122, section 4.2.3.5), but the phone has another address by then.
+    package var connectionTimeout: Instant.Span? = .seconds(30)
     /// How long a suspended app keeps connections that the phone does not look after (RESP-3); nil for ever.
     package var connectionsLast: Instant.Span?
 

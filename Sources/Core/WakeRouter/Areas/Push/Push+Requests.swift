@@ -67,10 +67,15 @@ extension Router {
         let number = event.pushNumber
         if event.kind == .callPushReceived {
             guard mustReportCalls(app) else { return }
-            if let why = sparesReport(app) { return act(.did(app, why, event.id)) }
+            let spared = sparesReport(app)
+            if let spared { act(.did(app, spared, event.id)) }
+            if spared == .sparedReportInFront { return }
             if areas.push.apps[app].calls.count >= PushArea.owedLimit { areas.push.apps[app].calls.removeFirst() }
             let due = now.advanced(by: figures.reportLimit)
-            areas.push.apps[app].calls.append(.init(number: number, event: event.id, due: due))
+            // One that need not be reported has a callback all the same, with which its wake ends (LIFE-11).
+            areas.push.apps[app].calls.append(
+                .init(number: number, event: event.id, due: due, isReported: spared != nil)
+            )
         } else if figures.background, areas.push.apps[app].fetches.answers.count < PushArea.owedLimit {
             let due = now.advanced(by: figures.window)
             areas.push.apps[app].fetches.owe(number, until: due, code: figures.terminationCode)
