@@ -23,7 +23,8 @@ enum DefaultsProgram {
                 for _ in 0..<number() { defaults.set(String(repeating: "p", count: padding), forKey: key) }
             case "nest":
                 let key = next()
-                let value = (0..<number()).reduce("leaf" as Any) { value, _ in ["in": value] as [String: Any] }
+                // Lists: Foundation takes minutes for as many dictionaries.
+                let value = (0..<number()).reduce("leaf" as Any) { value, _ in [value] as [Any] }
                 defaults.set(value, forKey: key)
             case "count":
                 let key = next()
