@@ -128,6 +128,13 @@ struct GPXPlacesTests {
         #expect(read("no XML").places == [])
     }
 
+    @Test("What begins an instruction in a comment or CDATA takes nothing with it that stands behind that")
+    func commentedInstruction() {
+        for before in ["<!-- <? -->", "<name><![CDATA[<?]]></name>", "<!--> <? -->"] {
+            #expect(latitudes(read("<gpx>\(before)\(point("1"))<?m n?>\(point("2"))</gpx>")) == [1, 2], "\(before)")
+        }
+    }
+
     @Test("Entities that a file declares are not expanded, and its places are read")
     func entities() {
         let text = """

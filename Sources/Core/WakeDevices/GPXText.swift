@@ -89,10 +89,20 @@ enum GPXText {
     /// Where the next `<` is that begins no comment and no CDATA; `place` is behind it then.
     private static func nextMarkup(in text: [UInt8], from place: inout Int) -> Int? {
         while place < text.endIndex, let start = text[place...].firstIndex(of: UInt8(ascii: "<")) {
-            place = start + 1
-            let isComment = text[place...].starts(with: "!--".utf8)
-            guard isComment || text[place...].starts(with: "![CDATA[".utf8) else { return start }
-            place = text[place...].firstRange(of: Array((isComment ? "-->" : "]]>").utf8))?.upperBound ?? text.endIndex
+            guard let end = endOfComment(text, at: start) else {
+                place = start + 1
+                return start
+            }
+            place = end
+        }
+        return nil
+    }
+
+    /// Behind the comment or CDATA that begins at a `<`, the end of the text where it has none; nil where neither begins.
+    private static func endOfComment(_ text: [UInt8], at start: Int) -> Int? {
+        for (opening, end) in [("<!--", "-->"), ("<![CDATA[", "]]>")] where text[start...].starts(with: opening.utf8) {
+            let inside = text[(start + opening.utf8.count)...]
+            return inside.firstRange(of: Array(end.utf8))?.upperBound ?? text.endIndex
         }
         return nil
     }
@@ -134,14 +144,22 @@ enum GPXText {
         return 0..<end.upperBound
     }
 
-    /// Makes spaces of every processing instruction, in comments too, where it makes no difference.
+    /// Makes spaces of every processing instruction, and of its first two characters in comments and CDATA, which may end before it.
     private static func blankInstructions(_ text: inout [UInt8]) {
         var place = 0
-        while let start = text[place...].firstRange(of: Array("<?".utf8))?.lowerBound,
-            let end = text[start...].firstRange(of: Array("?>".utf8))?.upperBound
-        {
-            for inside in start..<end where text[inside] != UInt8(ascii: "\n") { text[inside] = UInt8(ascii: " ") }
-            place = end
+        while let start = text[place...].firstIndex(of: UInt8(ascii: "<")) {
+            place = start + 1
+            if let end = endOfComment(text, at: start) {
+                while let open = text[place..<end].firstRange(of: Array("<?".utf8)) {
+                    text.replaceSubrange(open, with: repeatElement(UInt8(ascii: " "), count: open.count))
+                    place = open.upperBound
+                }
+                place = end
+            } else if place < text.endIndex, text[place] == UInt8(ascii: "?") {
+                guard let end = text[start...].firstRange(of: Array("?>".utf8))?.upperBound else { return }
+                for inside in start..<end where text[inside] != UInt8(ascii: "\n") { text[inside] = UInt8(ascii: " ") }
+                place = end
+            }
         }
     }
 
