@@ -43,7 +43,8 @@ package enum ZoneSetting: Hashable, Sendable {
     private static func seconds(_ text: String) -> Int32? {
         let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
         guard text.utf8.count == 6, parts.count == 2, let hours = Int32(parts[0]), let minutes = Int32(parts[1]),
-            (0...14).contains(hours), (0...59).contains(minutes), text.hasPrefix("+") || text.hasPrefix("-")
+            (0...14).contains(hours), (0...59).contains(minutes), parts.allSatisfy({ $0.allSatisfy(\.isWholeNumber) }),
+            text.hasPrefix("+") || text.hasPrefix("-")
         else { return nil }
         return (text.hasPrefix("-") ? -1 : 1) * (hours * 3_600 + minutes * 60)
     }
