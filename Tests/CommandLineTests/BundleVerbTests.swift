@@ -71,6 +71,33 @@ struct BundleVerbTests {
         }
     }
 
+    @Test("The bundle's Info.plist keeps the arrays of the project's, with what they hold")
+    func arrays() throws {
+        try inFolder { program in
+            try program.write("heart", "#!/bin/sh\n", executable: true)
+            let lists = """
+                <key>UIBackgroundModes</key><array><string>audio</string><string>bluetooth-central</string></array>
+                <key>Deep</key><dict><key>Lists</key><array><array/><integer>3</integer><true/>
+                <dict><key>a &amp; b</key><string>&lt;$(PRODUCT_NAME)&gt;</string></dict></array></dict>
+                </dict></plist>
+                """
+            let text = plist(identifier: "$(PRODUCT_BUNDLE_IDENTIFIER)").replacing("</dict></plist>", with: lists)
+            try program.write("Info.plist", text)
+            let made = try program.run("app", "bundle", "heart")
+            #expect(made.code == 0 && made.output == "heart.app\n", "\(made.errors)")
+            let bytes = Data(try program.read("heart.app/Info.plist").utf8)
+            let read = try unsafe PropertyListSerialization.propertyList(from: bytes, format: nil)
+            let values = try #require(read as? [String: Any])
+            #expect(values["CFBundleIdentifier"] as? String == "com.example.heart")
+            #expect(values["UIBackgroundModes"] as? [String] == ["audio", "bluetooth-central"])
+            let list = try #require((values["Deep"] as? [String: Any])?["Lists"] as? [Any])
+            try #require(list.count == 4)
+            #expect((list[0] as? [Any])?.isEmpty == true)
+            #expect(list[1] as? Int == 3 && list[2] as? Bool == true)
+            #expect(list[3] as? [String: String] == ["a & b": "<heart>"])
+        }
+    }
+
     @Test("What makes no bundle is refused with 11, and leaves everything as it was")
     func refused() throws {
         try inFolder { program in

@@ -148,6 +148,25 @@ struct ImportTests {
         #expect(cut.output.contains("cut.pcap.gz: damaged at byte 11423: what cannot be unpacked: it is cut short"))
     }
 
+    @Test("A packed file of which no capture can be read is refused with the reason: cut, damaged, or no capture in it")
+    func packedInVain() throws {
+        let program = try Program()
+        defer { program.clean() }
+        // <gpx version="1.1"/>
+        let track = Data(base64Encoded: "H4sIAAAAAAACA7NJL6hQKEstKs7Mz7NVMtQzVNK34wIA1Mtb9xUAAAA=")
+        let bytes = try Data(contentsOf: URL(filePath: Self.capture("belt-parts.pcap.gz")))
+        let cases: [(content: Data, says: String)] = [
+            (bytes.prefix(12), "what cannot be unpacked: it is cut short; nothing of it can be read"),
+            // The head of gzip alone is good.
+            (bytes.prefix(10) + Data(repeating: 0xff, count: 20), "what cannot be unpacked: it is damaged; nothing"),
+            (try #require(track), "no capture in what gzip packed; places and recordings are read unpacked"),
+        ]
+        for (content, says) in cases {
+            try content.write(to: program.folder.appending(path: "some.gz"))
+            expectRefusal(try program.run("import", "some.gz"), code: 11, says: "wakebench: some.gz: \(says)")
+        }
+    }
+
     @Test("What a capture says is printed escaped, and is one line of a device file")
     func escaped() throws {
         let program = try Program()

@@ -5,7 +5,7 @@ import WakeReports
 
 @Suite("Task requests that are refused")
 struct RefusedRequestTests {
-    @Test("BGT-1: a request that is refused is one line, be it the app's own or a step's")
+    @Test("BGT-1: a request that is refused is one line, whether it is the app's own or a step's")
     func line() throws {
         let scenario = """
             scenario: refused

@@ -384,6 +384,33 @@ struct StepNoteTests {
         )
     }
 
+    @Test("An accessory that is attached while Bluetooth is off is said to connect when that is on")
+    func accessoryWithoutRadio() throws {
+        let printer = """
+            device: external-accessory
+            name: Printer
+            manufacturer: Wakebench
+            model: P1
+            serial-number: "1"
+            firmware: "1"
+            hardware: "A"
+            bluetooth: {address: "F0:11:22:33:90:00"}
+            protocols:
+              - {protocol: com.example.print, rfcomm: {service: 1101, channel: 3}}
+
+            """
+        let steps = [
+            "at: 1s, detach: printer", "at: 2s, bluetooth: off", "at: 3s, attach: printer", "at: 4s, attach: printer",
+            "at: 5s, bluetooth: on", "at: 6s, detach: printer", "at: 7s, attach: printer",
+        ]
+        #expect(
+            try notes(of: steps, printer, named: "printer") == [
+                "attach printer: Bluetooth is off; it connects when that is on",
+                "attach printer: it is attached already",
+            ]
+        )
+    }
+
     @Test("What a central looks for in vain is said, with for how long")
     func centralInVain() throws {
         let reader = """

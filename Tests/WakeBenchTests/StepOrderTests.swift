@@ -175,4 +175,49 @@ struct StepOrderTests {
         let lines = try outcome(crashing, [event.step, "terminate: app, cause: memory"], apart: "0", readsBack: true)
         #expect(lines.contains("crash"))
     }
+
+    @Test("However many steps one instant has, each waits for what came before it")
+    func manySteps() throws {
+        // More than the rounds that one of them waits at most.
+        let others = Array(repeating: "  - {at: 1s, phone: unlock}", count: Run.mostRounds + 100)
+        let scenario = """
+            scenario: many
+            apps: [{scripted: com.example.a, name: a}]
+            steps:
+            \(others.joined(separator: "\n"))
+              - {at: 1s, launch: a}
+              - {at: 1s, measure: a, footprint: 90MB}
+            until: 2s
+
+            """
+        try ScenarioFolder.with(scenario, belt: "") { options in
+            try Run(options).execute()
+            #expect(try RunLog(folder: options.out).notes.map(\.text) == [])
+        }
+    }
+
+    @Test(
+        "SYS-2: a state that an app only passes through makes no `when` come true, in a run or in its journal read back"
+    )
+    func passedThrough() throws {
+        let scenario = """
+            scenario: passing
+            apps: [{scripted: com.example.a, name: a}]
+            steps:
+              - {at: 1s, launch: a}
+              - {when: {app: a, state: inactive}, within: 10m, note: inactive}
+              - {at: 30s, note: later}
+              - {when: {app: a, state: active}, within: 10m, note: active}
+            until: 1m
+
+            """
+        try ScenarioFolder.with(scenario, belt: "") { options in
+            // The second reads the journal back, as after a kill before the reports.
+            for _ in 1...2 {
+                try Run(options).execute()
+                let notes = try RunLog(folder: options.out).notes.map(\.text)
+                #expect(notes == ["later", "active", "until: 1m leaves out 1 step, the first is line 5"])
+            }
+        }
+    }
 }

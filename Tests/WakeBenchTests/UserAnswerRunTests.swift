@@ -87,6 +87,54 @@ struct UserAnswerRunTests {
         #expect(log.deeds.map(\.deed).filter(told.contains) == [.notificationWithheld])
     }
 
+    @Test("PUSH-9: why does not say of a push for the user that the user saw it: an app in front is given it itself")
+    func pushInFront() throws {
+        let log = try run(
+            """
+            scenario: push-in-front
+            profile: ios17
+            apps:
+              - {scripted: org.invented.mail, name: mail, modes: [remote-notification], push: {}}
+            steps:
+              - {at: 0, launch: mail}
+              - {at: 1m, push: {app: mail, payload: {aps: {alert: "A word"}}}}
+            until: 2m
+
+            """
+        )
+        #expect(decisions(log, "push-received") == ["deny PushForUser PUSH-9"])
+        #expect(decisions(log, "notification-due") == ["foreground-deliver NotificationInFront NOTE-3"])
+        let why = Why(log, app: "org.invented.mail").explanation()
+        let words = "the push has no content-available: it is for the user, and no app runs for it   [PUSH-9, "
+        #expect(why.contains("because  PushForUser   \(words)"), "\(why)")
+    }
+
+    @Test("BGT-15: why says that a task of an app that was force-quit lacks a charger for that, and not by its request")
+    func forceQuitTask() throws {
+        let log = try run(
+            """
+            scenario: force-quit-task
+            profile: ios17
+            apps:
+              - scripted: org.invented.sync
+                name: sync
+                modes: [processing]
+                tasks: {permitted: [org.invented.db], submits: [{id: org.invented.db, kind: processing, after: 15m}]}
+            steps:
+              - {at: 0, launch: sync}
+              - {at: 1m, home: sync}
+              - {at: 2m, force-quit: sync}
+              - {at: 3m, phone: display-off}
+            until: 1h
+
+            """
+        )
+        #expect(decisions(log, "processing-task") == ["deny NoExternalPower BGT-7"])
+        let why = Why(log, app: "org.invented.sync").explanation()
+        let words = "the task requires external power, or its app was force-quit (BGT-15), and there is none   [BGT-7, "
+        #expect(why.contains("because  NoExternalPower   \(words)"), "\(why)")
+    }
+
     @Test("RESP-4: a lock on a shared file costs an app its process as it is suspended, and one on its own does not")
     func locks() throws {
         let log = try run(

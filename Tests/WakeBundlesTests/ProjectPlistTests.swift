@@ -60,6 +60,17 @@ struct ProjectPlistTests {
         #expect(made.values["LSRequiresIPhoneOS"] as? Bool == true)
     }
 
+    @Test("The identifier that is told is the one that is taken, also where the setting is a part of it")
+    func told() throws {
+        var values = Self.template
+        values["CFBundleIdentifier"] = "$(PRODUCT_BUNDLE_IDENTIFIER).beta"
+        let made = try make(values)
+        #expect(made.bundle.identifier == "com.example.heart.beta")
+        #expect(made.bundle.warnings.count == 1)
+        let words = "a setting of a project; com.example.heart.beta is taken, --identifier gives another"
+        #expect(made.bundle.warnings.first?.hasSuffix("/Info.plist: the identifier is \(words)") == true)
+    }
+
     @Test("An identifier that is given goes before the file's, and into what is made of it", arguments: [true, false])
     func identifier(binary: Bool) throws {
         let made = try make(Self.template, identifier: "com.acme.pulse", format: binary ? .binary : .xml)

@@ -254,6 +254,40 @@ struct AnswerLiftTests {
         #expect(try Self.answers(lift).isEmpty)
         #expect(lift.peripheral.services[0].characteristics.map { $0.timetable.values } == [[], [], [[2]]])
     }
+
+    @Test("In a rule a UUID means the first characteristic of the same service, else of all; others are streams")
+    func named() throws {
+        func entry(_ place: Int, _ uuid: String, _ properties: UInt8 = 0x10) -> HCISession.Entry {
+            HCISession.Entry(handle: HCISession.value(place) - 1, properties: properties, uuid: uuid)
+        }
+        let services = [
+            HCISession.Entry(handle: 10, end: 16, uuid: "1815"), HCISession.Entry(handle: 19, end: 28, uuid: "1816"),
+        ]
+        let characteristics = [
+            [entry(0, "2A57"), entry(1, "2A19")], [entry(3, "2A56", 0x08), entry(4, "2A57"), entry(5, "2A57")],
+        ]
+        var session = HCISession()
+        session.connect()
+        let exchange = AttributeExchange(mtu: 247)
+        session.play(exchange.discovering(services: services))
+        for (service, entries) in zip(services, characteristics) {
+            session.play(exchange.discovering(characteristics: entries, from: service.handle, to: service.end))
+        }
+        for place in [0, 1, 4, 5] { session.subscribe(place) }
+        for (number, place) in zip(UInt8(1)..., [4, 1, 5, 0]) {
+            session.write(3, [number])
+            session.notify(place, [number])
+        }
+        let lift = try session.lift()
+        #expect(
+            try Self.answers(lift) == [
+                "- write: \"01\"", "- {notify: \"01\", on: \"2A57\"}", "- write: \"02\"",
+                "- {notify: \"02\", on: \"2A19\"}",
+            ]
+        )
+        let values = lift.peripheral.services.map { $0.characteristics.map(\.timetable.values) }
+        #expect(values == [[[[4]], []], [[], [], [[3]]]])
+    }
 }
 
 extension BluetoothAnswers.Rule {

@@ -20,6 +20,12 @@ struct CallLiftTests {
         "INVITE sip:a@p SIP/2.0\nVia: SIP/2.0/TCP s;branch=z9hG4bKc\nFrom: <sip:b@s>;tag=2\nTo: <sip:a@s>\nCall-ID: c@s\n"
         + "CSeq: 1 INVITE\nContent-Length: 5\n\nv=0\n"
 
+    /// A message with the short names of its headers.
+    private static func shortened(_ text: String) -> String {
+        let names = [("Via", "v"), ("From", "f"), ("To", "t"), ("Call-ID", "i"), ("Content-Length", "l")]
+        return names.reduce(text) { $0.replacing("\n\($1.0):", with: "\n\($1.1):") }
+    }
+
     private func lift(_ capture: NetworkCapture, server: String? = nil) throws -> CallServerLift {
         let reading = capture.reading
         return CallServerLift(
@@ -172,11 +178,7 @@ struct CallLiftTests {
     @Test("The headers of a phone that writes them short are spoken of as it writes them")
     func short() throws {
         var capture = NetworkCapture()
-        var text = Self.register(1)
-        for (long, short) in [("Via", "v"), ("From", "f"), ("To", "t"), ("Call-ID", "i"), ("Content-Length", "l")] {
-            text = text.replacing("\n\(long):", with: "\n\(short):")
-        }
-        capture.datagram(.phone, text)
+        capture.datagram(.phone, Self.shortened(Self.register(1)))
         capture.datagram(.server, Self.agreed(1))
         let steps = try lift(capture).server.plan
         let sent = steps.compactMap { step in if case .send(let text) = step { text } else { nil } }
@@ -194,6 +196,27 @@ struct CallLiftTests {
         let lift = try lift(capture)
         #expect(steps(lift) == ["await REGISTER", "send SIP/2.0 200 OK"])
         #expect(lift.server.answers.map(\.prefix) == ["REGISTER"])
+    }
+
+    @Test("An answer beside the plan speaks of the last request of the same dialogue and CSeq")
+    func sameNumber() throws {
+        var capture = NetworkCapture()
+        capture.datagram(.phone, Self.register(1))
+        capture.datagram(.server, Self.agreed(1))
+        let asked = Self.register(2).replacing("REGISTER", with: "OPTIONS")
+        capture.datagram(.phone, asked)
+        // Only this one has short names, by which the answer tells it.
+        capture.datagram(.phone, Self.shortened(asked))
+        capture.datagram(.phone, asked.replacing("r@p", with: "other@p"))
+        capture.datagram(.phone, asked.replacing("CSeq: 2", with: "CSeq: 3"))
+        capture.datagram(.server, Self.agreed(2).replacing("REGISTER", with: "OPTIONS"))
+        // A request of the server's own answers nothing, whatever its number is.
+        capture.datagram(.server, asked)
+        let lift = try lift(capture)
+        #expect(steps(lift) == ["await REGISTER", "send SIP/2.0 200 OK", "send OPTIONS sip:s SIP/2.0"])
+        #expect(lift.server.answers.map(\.prefix) == ["REGISTER", "OPTIONS"])
+        let headers = "Via: ${v}\nFrom: ${f}\nTo: ${t};tag=9\nCall-ID: ${i}\nCSeq: ${CSeq}\n"
+        #expect(lift.server.answers.last?.text.contains(headers) == true)
     }
 
     @Test("A message that comes again over UDP is one")

@@ -91,6 +91,20 @@ struct KeepAliveTests {
         #expect(reading.leftOut.entries.map(\.count) == [2])
     }
 
+    @Test("Of all calls together 262144 keep-alives are kept; what is more is counted")
+    func room() {
+        let room = CapturedCall.Room()
+        let server = NetworkEndpoint(address: [192, 0, 2, 2], port: 5_060)
+        // A call keeps 16384 of its own.
+        let calls = (UInt8(1)...17).map { host in
+            let phone = NetworkEndpoint(address: [192, 0, 2, 100 + host], port: 40_000)
+            return CapturedCall(phone, server, isTCP: false, opener: nil, room: room)
+        }
+        for call in calls { for number in 0..<16_385 { call.keepOpen(.one, 2, at: Int64(number), number) } }
+        #expect(calls.map(\.keepAliveCount) == Array(repeating: 16_385, count: 17))
+        #expect(calls.map(\.keepAlives.count) == Array(repeating: 16_384, count: 16) + [0])
+    }
+
     @Test("A ping is one also where the capture does not show the connection's beginning")
     func begun() throws {
         var capture = NetworkCapture()

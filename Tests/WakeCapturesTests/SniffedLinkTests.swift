@@ -228,6 +228,21 @@ struct SniffedLinkTests {
         #expect(phone.operations == 3)
     }
 
+    @Test("Of links beyond the first 20000 no device is made, and they are counted as skipped")
+    func tooMany() throws {
+        var sniffed = Sniffed()
+        for number in 0..<20_003 {
+            let access = [UInt8(number & 0xff), UInt8(number >> 8), 0, 0x10]
+            // Read Request.
+            let packet = access + [2, 7, 3, 0, 4, 0, 0x0a, 3, 0, 0, 0, 0]
+            let time = 1_700_000_000_000_000 + Int64(number)
+            sniffed.frames.append(Sniffed.Frame(time: time, isSent: true, packet: packet))
+        }
+        let reading = try sniffed.reading(.plain)
+        #expect(reading.devices.count == 20_000)
+        #expect(reading.skipped == [.tooManyLinks: 3])
+    }
+
     @Test(
         "A link that the central ends is not the device's fault, and one that the device ends is",
         arguments: [true, false]

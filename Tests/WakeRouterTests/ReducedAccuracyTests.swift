@@ -28,7 +28,7 @@ struct ReducedAccuracyTests {
         #expect(phone.last?.checks[.precisionNotNeeded] == .notEvaluated)
     }
 
-    @Test("LOC-11: with reduced accuracy an app in the foreground hears of no beacon, be it watched for or ranged")
+    @Test("LOC-11: with reduced accuracy an app in the foreground hears of no beacon, watched for or ranged")
     func beacons() {
         var phone = Phone()
         let app = phone.locating([])
