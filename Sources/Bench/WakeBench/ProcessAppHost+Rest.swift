@@ -128,31 +128,37 @@ extension ProcessAppHost {
 
     /// What is worth a note of processes that virtual time does not reach into, once for each.
     func notesOfTime() -> [String] {
+        let ofEnded = notesOfEnded
+        notesOfEnded = []
+        return ofEnded + clocked.flatMap { notesOfTime(of: $0.process) }
+    }
+
+    /// Keeps what is worth a note of a process that ends before all rest.
+    func keepNotesOfTime(of process: AppProcess) { notesOfEnded += notesOfTime(of: process) }
+
+    private func notesOfTime(of process: AppProcess) -> [String] {
+        guard let clock = process.clock, process.greeted || clock.processes > 0 else { return [] }
         var notes: [String] = []
-        for (process, clock) in clocked where process.greeted || clock.processes > 0 {
-            if !process.isTimeKnown {
-                process.isTimeKnown = true
-                if let code = clock.fallback {
-                    let reason = SystemError("seccomp", code: code).reason
-                    notes.append(
-                        "\(process.name) runs on wall time: this kernel cannot hold its waits: \(reason)"
-                    )
-                } else if clock.processes == 0 {
-                    notes.append("\(process.name) runs on wall time: its program loads no libraries")
-                }
+        if !process.isTimeKnown {
+            process.isTimeKnown = true
+            if let code = clock.fallback {
+                let reason = SystemError("seccomp", code: code).reason
+                notes.append("\(process.name) runs on wall time: this kernel cannot hold its waits: \(reason)")
+            } else if clock.processes == 0 {
+                notes.append("\(process.name) runs on wall time: its program loads no libraries")
             }
-            if let call = clock.unheldCall, !process.isUnheldKnown {
-                process.isUnheldKnown = true
-                notes.append(
-                    "\(process.name) waits on wall time in system call \(call), which virtual time does not hold"
-                )
-            }
-            if let unrest = process.waitsOutside, !process.isOutsideKnown {
-                process.isOutsideKnown = true
-                guard clock.processes > 0 else { continue }
-                let what = "has started a program that loads no libraries, and is waited for"
-                notes.append("\(process.name) \(what): \(unrest)")
-            }
+        }
+        if let call = clock.unheldCall, !process.isUnheldKnown {
+            process.isUnheldKnown = true
+            notes.append(
+                "\(process.name) waits on wall time in system call \(call), which virtual time does not hold"
+            )
+        }
+        if let unrest = process.waitsOutside, !process.isOutsideKnown {
+            process.isOutsideKnown = true
+            guard clock.processes > 0 else { return notes }
+            let what = "has started a program that loads no libraries, and is waited for"
+            notes.append("\(process.name) \(what): \(unrest)")
         }
         return notes
     }

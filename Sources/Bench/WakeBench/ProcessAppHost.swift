@@ -49,6 +49,8 @@ final class ProcessAppHost: AppHost {
     let time: TimeSettings?
     /// How far each process had run when all rested last.
     var lastRest: [RestMark] = []
+    /// What is worth a note of processes that have ended.
+    var notesOfEnded: [String] = []
     /// By their paths.
     private var logs: [String: AppLog] = [:]
     var isGathering = false
@@ -302,6 +304,7 @@ final class ProcessAppHost: AppHost {
         owners[process.key] = nil
         noteUse(of: process, app)
         noteStrays(of: process, app)
+        keepNotesOfTime(of: process)
         host.kill(process.key)
     }
 
@@ -323,6 +326,7 @@ final class ProcessAppHost: AppHost {
     private func exited(_ app: AppID, _ exit: ProcessExit) {
         if let process = processes.removeValue(forKey: app) {
             noteUse(exit.processorTime, nil, of: process, exit.pid, app)
+            keepNotesOfTime(of: process)
         }
         switch exit.cause {
         case .exited(let status): say(app, .report(.exited(Int64(status))))
