@@ -1,0 +1,1 @@
+"""org.bluez on a private D-Bus, whose radio is a Bumble host on any HCI transport."""
