@@ -1,0 +1,296 @@
+"""The Attribute Protocol over one link: requests one at a time, commands with flow control, values unasked."""
+
+import asyncio
+import dataclasses
+import logging
+
+from bumble import att
+from bumble.core import UUID
+from bumble.core import TimeoutError as BumbleTimeout
+
+from .hci import LinkEnded, bounded
+
+log = logging.getLogger(__name__)
+
+# Seconds: the limit of one request (Core 5.4, Vol 3, Part F, 3.3.3) with a little more, and of the first one of a link.
+REQUEST, FIRST = 31, 5
+# The longest MTU asked for, as BlueZ does: a value of 512 octets and its head.
+LONGEST_MTU = 517
+# Packets under way above which the answer to a command waits, and above which commands are refused.
+BUSY, FULL = 64, 4096
+NOT_FOUND, NOT_LONG, INVALID_OFFSET = 0x0A, 0x0B, 0x07
+PRIMARY, SECONDARY, INCLUDE, CHARACTERISTIC = (UUID.from_16_bits(each) for each in (0x2800, 0x2801, 0x2802, 0x2803))
+
+
+class Refusal(Exception):
+    """The peer refuses a request with an ATT error code."""
+
+    def __init__(self, code):
+        super().__init__(f"ATT error 0x{code:02x}")
+        self.code = code
+
+
+class Silent(Exception):
+    """The peer did not answer a request in time; the link is being ended."""
+
+
+@dataclasses.dataclass
+class Characteristic:
+    """`handle` is that of the declaration, `descriptors` are pairs of a handle and a UUID."""
+
+    handle: int
+    value_handle: int
+    properties: int
+    uuid: str
+    end: int = 0
+    descriptors: list = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Service:
+    """`includes` are the handles of other services."""
+
+    handle: int
+    end: int
+    uuid: str
+    primary: bool
+    includes: list = dataclasses.field(default_factory=list)
+    characteristics: list = dataclasses.field(default_factory=list)
+
+
+def uuid_text(octets):
+    """A UUID of 2, 4 or 16 octets, least significant first, in its 36 letters."""
+    if len(octets) in (2, 4):
+        return f"{int.from_bytes(octets, 'little'):08x}-0000-1000-8000-00805f9b34fb"
+    text = octets[::-1].hex()
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+class Bearer:
+    """A link's attributes.
+
+    `on_value(handle, value)` gets what comes unasked, and `on_silence()` is called when a request had no answer.
+    """
+
+    def __init__(self, radio, connection, on_value, on_silence):
+        self.radio, self.connection = radio, connection
+        self.on_value, self.on_silence = on_value, on_silence
+        self.client = connection.gatt_client
+        self.answered = self.client.on_gatt_pdu
+        # Bumble's own would write each packet to its log, and keep each value.
+        self.client.on_gatt_pdu = self.hear
+        self.lock = asyncio.Lock()
+        self.ended = asyncio.Event()
+        self.flow = asyncio.Event()
+        self.queue = connection.data_packet_queue
+        self.queue.on("flow", self.flow.set)
+        connection.on("error", lambda error: log.error("a listener failed: %r", error))
+
+    @property
+    def alive(self):
+        return not self.ended.is_set() and self.radio.lost is None and (
+            self.radio.device.connections.get(self.connection.handle) is self.connection
+        )
+
+    @property
+    def mtu(self):
+        return max(self.connection.att_mtu, att.ATT_DEFAULT_MTU)
+
+    def end(self):
+        self.ended.set()
+        self.flow.set()
+        self.queue.remove_listener("flow", self.flow.set)
+
+    def hear(self, pdu):
+        if pdu.op_code == att.Opcode.ATT_HANDLE_VALUE_NOTIFICATION:
+            self.tell(pdu)
+        elif pdu.op_code == att.Opcode.ATT_HANDLE_VALUE_INDICATION:
+            self.tell(pdu)
+            self.client.send_confirmation(att.ATT_Handle_Value_Confirmation())
+        elif pdu.op_code in att.ATT_RESPONSES:
+            self.answered(pdu)
+
+    def tell(self, pdu):
+        try:
+            self.on_value(pdu.attribute_handle, bytes(pdu.attribute_value))
+        except Exception:
+            log.exception("a value of attribute 0x%04x was not told", pdu.attribute_handle)
+
+    async def ask(self, request, seconds=REQUEST):
+        """The response to a request."""
+        async with self.lock:
+            if not self.alive:
+                raise LinkEnded
+            try:
+                response = await bounded(self.client.send_request(request), seconds)
+            except (BumbleTimeout, asyncio.TimeoutError):
+                # Nothing may be asked on this link any more (Core 5.4, Vol 3, Part F, 3.3.3).
+                self.on_silence()
+                raise Silent from None
+        if response.op_code == att.Opcode.ATT_ERROR_RESPONSE:
+            raise Refusal(int(response.error_code))
+        return response
+
+    async def exchange_mtu(self):
+        """Asks for the longest MTU. A peer that refuses keeps 23."""
+        try:
+            response = await self.ask(att.ATT_Exchange_MTU_Request(client_rx_mtu=LONGEST_MTU), FIRST)
+        except Refusal:
+            return
+        self.connection.on_att_mtu_update(max(att.ATT_DEFAULT_MTU, min(LONGEST_MTU, response.server_rx_mtu)))
+
+    # Values
+
+    async def read(self, handle, offset=0):
+        """A value from an offset on, whole."""
+        value = b""
+        if offset == 0:
+            response = await self.ask(att.ATT_Read_Request(attribute_handle=handle))
+            value = part = bytes(response.attribute_value)
+            if len(part) < self.mtu - 1:
+                return value
+        while True:
+            try:
+                response = await self.ask(
+                    att.ATT_Read_Blob_Request(attribute_handle=handle, value_offset=offset + len(value))
+                )
+            except Refusal as error:
+                if value and error.code in (NOT_LONG, INVALID_OFFSET):
+                    return value
+                raise
+            part = bytes(response.part_attribute_value)
+            value += part
+            if len(part) < self.mtu - 1:
+                return value
+
+    async def write(self, handle, value, offset=0, reliable=False):
+        """Writes with a response; in parts what is longer than one request."""
+        if offset == 0 and not reliable and len(value) <= self.mtu - 3:
+            await self.ask(att.ATT_Write_Request(attribute_handle=handle, attribute_value=value))
+            return
+        size = self.mtu - 5
+        try:
+            for start in range(0, max(len(value), 1), size):
+                part = value[start:start + size]
+                response = await self.ask(
+                    att.ATT_Prepare_Write_Request(
+                        attribute_handle=handle, value_offset=offset + start, part_attribute_value=part
+                    )
+                )
+                if reliable and bytes(response.part_attribute_value) != part:
+                    raise Refusal(0x0E)
+        except Refusal:
+            await self.ask(att.ATT_Execute_Write_Request(flags=0))
+            raise
+        await self.ask(att.ATT_Execute_Write_Request(flags=1))
+
+    def command(self, handle, value):
+        """Hands a write without response over to the link's queue."""
+        if not self.alive:
+            raise LinkEnded
+        self.client.send_gatt_pdu(bytes(att.ATT_Write_Command(attribute_handle=handle, attribute_value=value)))
+
+    async def room(self):
+        """Waits until the controller has taken most of what is queued."""
+        while self.alive and self.queue.pending >= BUSY:
+            self.flow.clear()
+            await self.flow.wait()
+
+    @property
+    def is_full(self):
+        return self.queue.pending >= FULL
+
+    # The table
+
+    async def groups(self, kind):
+        found, start = [], 1
+        while start <= 0xFFFF:
+            try:
+                response = await self.ask(
+                    att.ATT_Read_By_Group_Type_Request(
+                        starting_handle=start, ending_handle=0xFFFF, attribute_group_type=kind
+                    )
+                )
+            except Refusal as error:
+                if error.code == NOT_FOUND or kind is SECONDARY:
+                    break
+                raise
+            last = start - 1
+            for handle, end, value in response.attributes:
+                if handle <= last or end < handle:
+                    return found
+                found.append(Service(handle, end, uuid_text(value), kind is PRIMARY))
+                last = end
+            if last < start:
+                break
+            start = last + 1
+        return found
+
+    async def declarations(self, service, kind):
+        """Pairs of a handle and a value, of one type within a service."""
+        found, start = [], service.handle
+        while start <= service.end:
+            try:
+                response = await self.ask(
+                    att.ATT_Read_By_Type_Request(
+                        starting_handle=start, ending_handle=service.end, attribute_type=kind
+                    )
+                )
+            except Refusal as error:
+                if error.code == NOT_FOUND:
+                    break
+                raise
+            last = start - 1
+            for handle, value in response.attributes:
+                if handle <= last or handle > service.end:
+                    return found
+                found.append((handle, bytes(value)))
+                last = handle
+            if last < start:
+                break
+            start = last + 1
+        return found
+
+    async def descriptors(self, characteristic):
+        found, start = [], characteristic.value_handle + 1
+        while start <= characteristic.end:
+            try:
+                response = await self.ask(
+                    att.ATT_Find_Information_Request(starting_handle=start, ending_handle=characteristic.end)
+                )
+            except Refusal as error:
+                if error.code == NOT_FOUND:
+                    break
+                raise
+            last = start - 1
+            for handle, uuid in response.information:
+                if handle <= last or handle > characteristic.end:
+                    return found
+                found.append((handle, uuid_text(uuid)))
+                last = handle
+            if last < start:
+                break
+            start = last + 1
+        return found
+
+    async def discover(self):
+        """All services, in the order of their handles."""
+        services = sorted(
+            await self.groups(PRIMARY) + await self.groups(SECONDARY), key=lambda service: service.handle
+        )
+        known = {service.handle for service in services}
+        for service in services:
+            for _, value in await self.declarations(service, INCLUDE):
+                handle = int.from_bytes(value[:2], "little")
+                if handle in known:
+                    service.includes.append(handle)
+            for handle, value in await self.declarations(service, CHARACTERISTIC):
+                if len(value) in (5, 19):
+                    service.characteristics.append(
+                        Characteristic(handle, int.from_bytes(value[1:3], "little"), value[0], uuid_text(value[3:]))
+                    )
+            for index, each in enumerate(service.characteristics):
+                later = service.characteristics[index + 1:index + 2]
+                each.end = later[0].handle - 1 if later else service.end
+                each.descriptors = await self.descriptors(each)
+        return services
