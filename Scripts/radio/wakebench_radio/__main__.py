@@ -71,11 +71,11 @@ def watch_ends(chosen, ended):
         loop.add_reader(chosen.parent, readable)
 
 
-async def begin(chosen, bus, adapters):
+async def begin(chosen, bus, agents, adapters):
     await bus.open()
     # One that fails ends all.
     await asyncio.gather(*(each.open() for each in adapters))
-    bus.add("/org/bluez", AgentManager(bus))
+    bus.add("/org/bluez", agents)
     for each in adapters:
         each.announce()
     # Last: whoever sees the name lists the objects at once.
@@ -97,10 +97,11 @@ async def run(chosen):
     ended = asyncio.Event()
     watch_ends(chosen, ended)
     bus = Bus(chosen.bus)
+    agents = AgentManager(bus)
     adapters = [
-        Adapter(bus, index, transport, Keys(chosen.keys)) for index, transport in enumerate(chosen.hci)
+        Adapter(bus, index, transport, Keys(chosen.keys), agents) for index, transport in enumerate(chosen.hci)
     ]
-    beginning = asyncio.ensure_future(begin(chosen, bus, adapters))
+    beginning = asyncio.ensure_future(begin(chosen, bus, agents, adapters))
     stop = asyncio.ensure_future(ended.wait())
     code = 0
     try:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 
 from bumble import hci
+from bumble.pairing import PairingConfig
 from dbus_fast import Variant
 
 from .bus import Interface, Refused, exported
@@ -68,14 +69,15 @@ class Filter:
 class Adapter(Interface):
     interface = "org.bluez.Adapter1"
 
-    def __init__(self, owner, index, transport, keys):
+    def __init__(self, owner, index, transport, keys, agents):
         # `bus` is set while the object is on the bus.
-        self.owner_bus, self.transport, self.keys = owner, transport, keys
+        self.owner_bus, self.transport, self.keys, self.agents = owner, transport, keys, agents
         self.place = f"/org/bluez/hci{index}"
         self.radio = self.new_radio()
         self.powered = False
         self.alias = "wakebench"
-        self.devices = {}
+        # By address; those that were paired under a private address also by their identity.
+        self.devices, self.identities = {}, {}
         # By client: its filter, and whether it discovers.
         self.filters, self.sessions = {}, set()
         self.scanning = False
@@ -121,7 +123,24 @@ class Adapter(Interface):
         self.radio.keystore = self.keys.store
         await self.radio.open()
         self.powered = True
+        self.prepare()
         self.keys.open(self.radio.address.to_string(False))
+        await self.radio.device.refresh_resolving_list()
+
+    def prepare(self):
+        """Tells a new Bumble device how to pair."""
+        self.radio.device.pairing_config_factory = self.pairing_configuration
+
+    def pairing_configuration(self, connection):
+        """What is said of this end. `delegate` of the device is set while it is being paired."""
+        device = next(
+            (each for each in self.devices.values() if each.bearer and each.bearer.connection is connection), None
+        )
+        kinds = PairingConfig.AddressType
+        return PairingConfig(
+            sc=True, mitm=True, bonding=True, delegate=device and device.delegate,
+            identity_address_type=kinds.PUBLIC if self.radio.has_public_address else kinds.RANDOM,
+        )
 
     def announce(self):
         self.owner_bus.add(self.place, self)
@@ -141,6 +160,7 @@ class Adapter(Interface):
                 except RadioFailure as failure:
                     log.error("%s", failure)
                     raise Refused("Failed", "Failed") from None
+                self.prepare()
                 self.powered = True
             else:
                 self.powered = False
@@ -179,6 +199,7 @@ class Adapter(Interface):
             device.drop_objects(device.remote)
             self.owner_bus.remove(device.place)
         self.devices.clear()
+        self.identities.clear()
         self.owner_bus.remove(self.place)
 
     async def come_back(self):
@@ -341,7 +362,7 @@ class Adapter(Interface):
         heard.take(response)
         filters = self.active_filters()
         identity = self.resolved(address)
-        device = self.devices.get(self.key(identity))
+        device = self.devices.get(self.key(identity)) or self.identities.get(self.key(identity))
         if device is None:
             device = RemoteDevice(self, identity)
             device.take(heard, rssi, kind is not None and bool(kind & Kind.CONNECTABLE_ADVERTISING))
@@ -353,7 +374,7 @@ class Adapter(Interface):
             return
         device.air_address = address
         # The order of the table is that of the last sightings.
-        self.devices[self.key(identity)] = self.devices.pop(self.key(identity))
+        self.devices[self.key(device.address)] = self.devices.pop(self.key(device.address))
         connectable = device.connectable if kind is None else bool(kind & Kind.CONNECTABLE_ADVERTISING)
         changed = device.take(heard, rssi, connectable)
         if device.connected:
@@ -375,6 +396,7 @@ class Adapter(Interface):
 
     def drop(self, device):
         self.devices.pop(self.key(device.address), None)
+        self.identities.pop(self.key(device.identity), None)
         device.drop_objects(device.remote)
         self.owner_bus.remove(device.place)
 
@@ -396,7 +418,8 @@ class Adapter(Interface):
         await device.end_link()
         if device.clearing is not None:
             await device.clearing
-        await self.keys.forget(device.address)
+        await self.keys.forget(device.identity)
+        await self.radio.device.refresh_resolving_list()
         self.drop(device)
 
     # Links
@@ -423,9 +446,6 @@ class Adapter(Interface):
             self.initiating.release()
             if self.sessions:
                 self.owner_bus.start(self.stop_scan())
-
-    async def pair(self, device, sender):
-        raise Refused("NotSupported", "Operation is not supported")
 
 
 class Waiting:

@@ -5,6 +5,7 @@ import logging
 
 from dbus_fast import Variant
 
+from .agent import pair
 from .attributes import RemoteCharacteristic, objects_of
 from .bearer import Bearer, Refusal, Silent, uuid_text
 from .bus import Interface, Refused, exported
@@ -80,6 +81,8 @@ class RemoteDevice(Interface):
     def __init__(self, adapter, address):
         # `air_address` is what it uses on the air now: another one if it changes private addresses.
         self.adapter, self.address, self.air_address = adapter, address, address
+        # What its keys are kept under, and who answers while it is being paired.
+        self.identity, self.delegate = address, None
         self.text = address.to_string(False)
         self.place = f"{adapter.place}/dev_{self.text.replace(':', '_')}"
         self.name = self.alias = self.rssi = self.tx_power = self.flags = self.appearance = None
@@ -104,7 +107,7 @@ class RemoteDevice(Interface):
 
     @property
     def paired(self):
-        return self.adapter.keys.has(self.address)
+        return self.adapter.keys.has(self.identity)
 
     def start(self, work):
         return self.adapter.bus.start(work)
@@ -248,6 +251,7 @@ class RemoteDevice(Interface):
         bearer = Bearer(self.adapter.radio, link, self.value_heard, self.silent)
         self.bearer = bearer
         link.on("disconnection", lambda reason: self.link_gone(bearer, reason))
+        link.on("security_request", lambda _: self.start(self.secured(bearer)))
         self.changed("Connected")
         self.start(self.resolve(bearer))
 
@@ -407,11 +411,45 @@ class RemoteDevice(Interface):
 
     @exported()
     async def Pair(self, sender):
-        await self.adapter.pair(self, sender)
+        if self.paired:
+            raise Refused("AlreadyExists", "Already Exists")
+        if self.delegate is not None:
+            raise Refused("InProgress", "In Progress")
+        if not self.connected:
+            try:
+                await self.Connect(sender)
+            except Refused:
+                raise Refused("ConnectionAttemptFailed", "Page Timeout") from None
+        await self.pair(sender)
+
+    async def pair(self, sender):
+        self.delegate = self.adapter.agents.delegate(self, sender)
+        try:
+            connection = self.bearer.connection
+            await pair(self, self.delegate)
+            self.identity = connection.peer_address
+            self.adapter.identities[self.adapter.key(self.identity)] = self
+        finally:
+            self.delegate = None
+        self.changed("Paired", "Bonded")
 
     @exported()
     async def CancelPairing(self, _):
-        raise Refused("DoesNotExist", "Does Not Exist")
+        if self.delegate is None:
+            raise Refused("DoesNotExist", "Does Not Exist")
+        await self.end_link()
+
+    async def secured(self, bearer):
+        """The peer asks for security: with the key that is there, or by pairing."""
+        if bearer.connection.is_encrypted or self.delegate is not None:
+            return
+        if self.paired:
+            await self.secure(bearer)
+            return
+        try:
+            await self.pair(None)
+        except Refused as refusal:
+            log.info("%s: %s", self.text, refusal.text)
 
     # Ends
 

@@ -1,0 +1,283 @@
+"""What the tests stand on: a bus, linked controllers, the bridge between them, a client of the bus, a peripheral."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from xml.sax.saxutils import escape
+
+from bumble.core import AdvertisingData
+from bumble.device import Device
+from bumble.hci import Address
+from bumble.transport import open_transport
+from dbus_fast import Message, MessageType, Variant
+from dbus_fast.aio import MessageBus
+
+# Seconds that a condition is waited for. Nothing takes as long unless something is wrong.
+BOUND = 20
+ADAPTER, DEVICE = "org.bluez.Adapter1", "org.bluez.Device1"
+SERVICE, CHARACTERISTIC = "org.bluez.GattService1", "org.bluez.GattCharacteristic1"
+DESCRIPTOR = "org.bluez.GattDescriptor1"
+PROPERTIES, MANAGER = "org.freedesktop.DBus.Properties", "org.freedesktop.DBus.ObjectManager"
+HCI0 = "/org/bluez/hci0"
+# No <servicedir> and no <includedir>: nothing is started by a call.
+CONFIGURATION = """\
+<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig><type>session</type><listen>unix:path={path}</listen><auth>EXTERNAL</auth>
+<policy context="default"><allow user="*"/><allow own="*"/><allow send_destination="*" eavesdrop="true"/>
+<allow eavesdrop="true"/></policy></busconfig>
+"""
+PACKAGE = os.path.join(os.path.dirname(__file__), "..")
+
+
+class World:
+    """A folder with a bus, controllers and a bridge, each a process of its own."""
+
+    def __init__(self, controllers=3):
+        self.folder = tempfile.mkdtemp(prefix="radio-")
+        self.processes = []
+        self.address = f"unix:path={self.folder}/bus"
+        configuration = f"{self.folder}/bus.conf"
+        with open(configuration, "w", encoding="utf-8") as text:
+            text.write(CONFIGURATION.format(path=escape(f"{self.folder}/bus")))
+        self.daemon = self.begin(
+            ["dbus-daemon", f"--config-file={configuration}", "--nofork", "--nopidfile", "--print-address"],
+            # It would like more descriptors than it may have, and says so.
+            stderr=subprocess.DEVNULL,
+        )
+        self.daemon.stdout.readline()
+        self.sockets = [f"unix:{self.folder}/c{index}" for index in range(controllers)]
+        self.air = self.begin([sys.executable, "-m", "wakebench_radio.link", *self.sockets])
+        self.controllers = json.loads(self.air.stdout.readline())["controllers"]
+        self.bridge = None
+
+    def begin(self, command, **more):
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": PACKAGE}, **more
+        )
+        self.processes.append(process)
+        return process
+
+    def begin_bridge(self, *more, transports=None, **how):
+        """Starts the bridge on the first controller, and returns what it says when it is ready."""
+        command = [sys.executable, "-m", "wakebench_radio", "--bus", self.address, *more]
+        for each in transports or self.sockets[:1]:
+            command += ["--hci", each]
+        self.bridge = self.begin(command, **how)
+        line = self.bridge.stdout.readline()
+        return json.loads(line) if line else None
+
+    def end(self):
+        for process in reversed(self.processes):
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.kill()
+            process.wait()
+            for stream in (process.stdout, process.stderr):
+                if stream:
+                    stream.close()
+        shutil.rmtree(self.folder)
+
+
+class Refusal(Exception):
+    """An error answer."""
+
+    def __init__(self, name, text):
+        super().__init__(f"{name}: {text}")
+        self.name, self.text = name, text
+
+
+class Client:
+    """A client of the bus. It keeps the objects, and what happened to them, in order: (what, path, ...)."""
+
+    def __init__(self, bus):
+        self.bus, self.objects, self.events, self.changed = bus, {}, [], asyncio.Event()
+        self.waiters = []
+
+    @staticmethod
+    async def open(address):
+        bus = await MessageBus(bus_address=address, negotiate_unix_fd=True).connect()
+        client = Client(bus)
+        bus.add_message_handler(client.hear)
+        for rule in ("type='signal',sender='org.bluez'", "type='signal',member='NameOwnerChanged',arg0='org.bluez'"):
+            await client.call_to("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "AddMatch",
+                                 "s", rule)
+        answer = await client.call("/", MANAGER, "GetManagedObjects")
+        client.objects = {
+            path: {name: plain(values) for name, values in there.items()} for path, there in answer.body[0].items()
+        }
+        return client
+
+    def close(self):
+        self.bus.disconnect()
+
+    def hear(self, message):
+        if message.message_type is MessageType.ERROR:
+            self.events.append(("error", message.error_name))
+        if message.message_type is not MessageType.SIGNAL:
+            return None
+        if message.member == "InterfacesAdded" and message.path == "/":
+            path, there = message.body
+            self.objects.setdefault(path, {}).update({name: plain(values) for name, values in there.items()})
+            self.events.append(("added", path, list(there)))
+        elif message.member == "InterfacesRemoved" and message.path == "/":
+            path, names = message.body
+            self.objects.pop(path, None)
+            self.events.append(("removed", path, names))
+        elif message.member == "PropertiesChanged":
+            interface, values, gone = message.body
+            there = self.objects.setdefault(message.path, {}).setdefault(interface, {})
+            there.update(plain(values))
+            for name in gone:
+                there.pop(name, None)
+            self.events.append(("changed", message.path, plain(values), gone))
+        elif message.member == "Disconnected":
+            self.events.append(("disconnected", message.path, *message.body))
+        elif message.member == "NameOwnerChanged":
+            self.events.append(("owner", message.body[0], message.body[2]))
+        for condition, future in self.waiters:
+            if not future.done() and condition():
+                future.set_result(True)
+        return None
+
+    async def until(self, condition, what="a condition"):
+        """Waits until a condition on what was heard holds."""
+        if condition():
+            return
+        future = asyncio.get_running_loop().create_future()
+        self.waiters.append((condition, future))
+        try:
+            await asyncio.wait_for(future, BOUND)
+        except asyncio.TimeoutError:
+            raise AssertionError(f"{what} did not come; the last events: {self.events[-6:]}") from None
+        finally:
+            self.waiters.remove((condition, future))
+
+    async def call(self, path, interface, member, signature="", *body):
+        return await self.call_to("org.bluez", path, interface, member, signature, *body)
+
+    async def call_to(self, destination, path, interface, member, signature, *body):
+        message = Message(
+            destination=destination, path=path, interface=interface, member=member, signature=signature, body=list(body)
+        )
+        answer = await asyncio.wait_for(self.bus.call(message), BOUND)
+        if answer.message_type is MessageType.ERROR:
+            raise Refusal(answer.error_name, answer.body[0] if answer.body else "")
+        return answer
+
+    # What the tests say often
+
+    async def discover(self, **said):
+        await self.call(HCI0, ADAPTER, "SetDiscoveryFilter", "a{sv}", {"Transport": Variant("s", "le"), **said})
+        await self.call(HCI0, ADAPTER, "StartDiscovery")
+
+    async def find(self, address):
+        """The path of a device that is heard."""
+        path = f"{HCI0}/dev_{address.replace(':', '_')}"
+        await self.until(lambda: path in self.objects, f"the device {address}")
+        return path
+
+    async def link(self, address):
+        """The path of a device that is connected and resolved."""
+        await self.discover()
+        path = await self.find(address)
+        await self.call(HCI0, ADAPTER, "StopDiscovery")
+        await self.call(path, DEVICE, "Connect")
+        await self.until(lambda: self.objects[path][DEVICE].get("ServicesResolved"), "ServicesResolved")
+        return path
+
+    def attribute(self, device, interface, uuid):
+        """The path of an attribute of a device, by the short form of its UUID."""
+        return next(
+            path for path, there in self.objects.items()
+            if path.startswith(device) and there.get(interface, {}).get("UUID", "").startswith(f"0000{uuid}".lower())
+        )
+
+    async def read(self, path, interface=CHARACTERISTIC):
+        return (await self.call(path, interface, "ReadValue", "a{sv}", {})).body[0]
+
+    async def write(self, path, value, kind="request"):
+        await self.call(path, CHARACTERISTIC, "WriteValue", "aya{sv}", value, {"type": Variant("s", kind)})
+
+    def values(self, path):
+        """The values of a characteristic that were signalled."""
+        return [
+            event[2]["Value"] for event in self.events if event[:2] == ("changed", path) and "Value" in event[2]
+        ]
+
+
+def plain(values):
+    return {name: value.value for name, value in values.items()}
+
+
+class Peripheral:
+    """A Bumble device on the second controller. `name` is in its scan response."""
+
+    count = 0
+
+    @staticmethod
+    async def begin(transport, services=(), advertisement=None, response=None, mtu=185, advertise=True):
+        self = Peripheral()
+        Peripheral.count += 1
+        self.address = f"F0:AA:00:{os.getpid() >> 8 & 0xFF:02X}:{os.getpid() & 0xFF:02X}:{Peripheral.count:02X}"
+        self.transport = await open_transport(transport)
+        self.device = Device.with_hci("peripheral", Address(self.address), self.transport.source, self.transport.sink)
+        self.device.gatt_server.max_mtu = mtu
+        self.device.add_services(list(services))
+        self.device.advertising_data = advertisement or bytes(AdvertisingData([(0x01, b"\6"), (0x03, b"\x0d\x18")]))
+        self.device.scan_response_data = response or bytes(AdvertisingData([(0x09, b"Far End")]))
+        self.connected = asyncio.Event()
+        self.links = []
+        self.device.on("connection", self.link_up)
+        await self.device.power_on()
+        if advertise:
+            await self.advertise()
+        return self
+
+    def link_up(self, link):
+        self.links.append(link)
+        link.on("disconnection", lambda reason: self.links.remove(link))
+        self.connected.set()
+
+    async def advertise(self, **more):
+        await self.device.start_advertising(
+            auto_restart=True, advertising_interval_min=30, advertising_interval_max=30, **more
+        )
+
+    async def vanish(self):
+        """Goes without a word: its controller is cut off."""
+        await self.transport.close()
+
+
+class RadioTest(unittest.IsolatedAsyncioTestCase):
+    """Tests on one world for the class, with a client and a peripheral for each test."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.world = World()
+        cls.said = cls.world.begin_bridge()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.world.end()
+
+    async def asyncSetUp(self):
+        self.client = await Client.open(self.world.address)
+        self.addCleanup(self.client.close)
+
+    async def peripheral(self, *services, socket=1, **how):
+        made = await Peripheral.begin(self.world.sockets[socket], services, **how)
+        self.addAsyncCleanup(made.vanish)
+        return made
+
+    async def refused(self, work):
+        """The error that a call answers with."""
+        with self.assertRaises(Refusal) as caught:
+            await work
+        return caught.exception
