@@ -1,4 +1,8 @@
-"""The Attribute Protocol over one link: requests one at a time, commands with flow control, values unasked."""
+"""The Attribute Protocol over one link: requests one at a time, commands with flow control, values unasked.
+
+What a peer says is told in its order: a response wakes whoever asked in the next turn of the loop, and a value is told by a
+call of that turn, behind it. Bumble's own requests take several turns, and values overtake their responses.
+"""
 
 import asyncio
 import dataclasses
@@ -6,9 +10,8 @@ import logging
 
 from bumble import att
 from bumble.core import UUID
-from bumble.core import TimeoutError as BumbleTimeout
 
-from .hci import LinkEnded, bounded
+from .hci import LinkEnded
 
 log = logging.getLogger(__name__)
 
@@ -76,9 +79,10 @@ class Bearer:
         self.radio, self.connection = radio, connection
         self.on_value, self.on_silence = on_value, on_silence
         self.client = connection.gatt_client
-        self.answered = self.client.on_gatt_pdu
-        # Bumble's own would write each packet to its log, and keep each value.
         self.client.on_gatt_pdu = self.hear
+        self.loop = asyncio.get_running_loop()
+        # The request under way: its code, and what gets the response.
+        self.asked, self.response = None, None
         self.lock = asyncio.Lock()
         self.ended = asyncio.Event()
         self.flow = asyncio.Event()
@@ -99,16 +103,24 @@ class Bearer:
     def end(self):
         self.ended.set()
         self.flow.set()
+        if self.response is not None and not self.response.done():
+            self.response.set_exception(LinkEnded())
         self.queue.remove_listener("flow", self.flow.set)
 
     def hear(self, pdu):
         if pdu.op_code == att.Opcode.ATT_HANDLE_VALUE_NOTIFICATION:
-            self.tell(pdu)
+            self.loop.call_soon(self.tell, pdu)
         elif pdu.op_code == att.Opcode.ATT_HANDLE_VALUE_INDICATION:
-            self.tell(pdu)
+            self.loop.call_soon(self.tell, pdu)
             self.client.send_confirmation(att.ATT_Handle_Value_Confirmation())
-        elif pdu.op_code in att.ATT_RESPONSES:
-            self.answered(pdu)
+        elif self.response is not None and not self.response.done() and self.answers(pdu):
+            self.response.set_result(pdu)
+
+    def answers(self, pdu):
+        """A response has the code behind its request's; an error names the request."""
+        if pdu.op_code == att.Opcode.ATT_ERROR_RESPONSE:
+            return pdu.request_opcode_in_error == self.asked
+        return pdu.op_code == self.asked + 1
 
     def tell(self, pdu):
         try:
@@ -116,17 +128,25 @@ class Bearer:
         except Exception:
             log.exception("a value of attribute 0x%04x was not told", pdu.attribute_handle)
 
+    def expire(self):
+        if not self.response.done():
+            # Nothing may be asked on this link any more (Core 5.4, Vol 3, Part F, 3.3.3).
+            self.response.set_exception(Silent())
+            self.on_silence()
+
     async def ask(self, request, seconds=REQUEST):
         """The response to a request."""
         async with self.lock:
             if not self.alive:
                 raise LinkEnded
+            self.asked, self.response = int(request.op_code), self.loop.create_future()
+            limit = self.loop.call_later(seconds, self.expire)
             try:
-                response = await bounded(self.client.send_request(request), seconds)
-            except (BumbleTimeout, asyncio.TimeoutError):
-                # Nothing may be asked on this link any more (Core 5.4, Vol 3, Part F, 3.3.3).
-                self.on_silence()
-                raise Silent from None
+                self.client.send_gatt_pdu(bytes(request))
+                response = await self.response
+            finally:
+                limit.cancel()
+                self.response = None
         if response.op_code == att.Opcode.ATT_ERROR_RESPONSE:
             raise Refusal(int(response.error_code))
         return response

@@ -250,7 +250,9 @@ class RemoteDevice(Interface):
         self.asked_to_end = False
         bearer = Bearer(self.adapter.radio, link, self.value_heard, self.silent)
         self.bearer = bearer
-        link.on("disconnection", lambda reason: self.link_gone(bearer, reason))
+        # A turn later: what the peer said before is told before.
+        soon = asyncio.get_running_loop().call_soon
+        link.on("disconnection", lambda reason: soon(self.link_gone, bearer, reason))
         link.on("security_request", lambda _: self.start(self.secured(bearer)))
         self.changed("Connected")
         self.start(self.resolve(bearer))
@@ -283,8 +285,6 @@ class RemoteDevice(Interface):
     async def clear(self, operations):
         if operations:
             await asyncio.wait(operations, timeout=FAILING)
-            # Their answers are sent in the next turn.
-            await asyncio.sleep(0)
         self.drop_objects(self.remote)
         self.remote, self.services = [], []
 
@@ -294,11 +294,11 @@ class RemoteDevice(Interface):
             self.adapter.bus.remove(each.place)
 
     async def operate(self, work):
-        """A call on the link, of which its end knows."""
-        task = asyncio.ensure_future(work)
+        """A call on the link. Its end knows which tasks still have to answer."""
+        task = asyncio.current_task()
         self.operations.add(task)
         try:
-            return await task
+            return await work
         finally:
             self.operations.discard(task)
 
@@ -330,15 +330,14 @@ class RemoteDevice(Interface):
                 if name and name != self.name:
                     self.name = name
                     self.changed("Name", "Alias")
+                await self.follow_changes(bearer)
         except Refusal as refusal:
             log.warning("%s: its services cannot be read: %s", self.text, refusal)
-            if self.bearer is not bearer:
-                return
         except (LinkEnded, Silent):
             return
-        self.resolved = True
-        self.changed("ServicesResolved")
-        await self.follow_changes(bearer)
+        if self.bearer is bearer:
+            self.resolved = True
+            self.changed("ServicesResolved")
 
     async def read_name(self, bearer, services):
         """What the peer calls itself now, or None."""
