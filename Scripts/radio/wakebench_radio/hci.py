@@ -11,6 +11,7 @@ import os
 
 from bumble import hci
 from bumble.core import ConnectionError as BumbleConnectionError
+from bumble.core import InvalidPacketError
 from bumble.device import ConnectionParametersPreferences, Device, DeviceConfiguration
 from bumble.host import Host
 from bumble.keys import MemoryKeyStore
@@ -133,13 +134,19 @@ class Radio:
     def __init__(self, transport, on_lost, on_report):
         self.name, self.on_lost, self.on_report = transport, on_lost, on_report
         self.transport = self.device = self.host = None
-        self.lost = None
+        # Why it is gone, and whether it was there.
+        self.lost, self.opened, self.garbage = None, False, False
+        self.gone = asyncio.Event()
         self.keystore = MemoryKeyStore()
         self.watching = []
         self.pending = None
     def failure(self, doing, error):
         remedy = REMEDIES.get(self.name.partition(":")[0], "see --help for the kinds of transport")
-        if isinstance(error, asyncio.TimeoutError):
+        if self.garbage:
+            return RadioFailure(
+                f"{self.name}: {doing}: what comes is not HCI; see its speed, and what is at its other end"
+            )
+        if self.transport is not None:
             remedy = "see whether a controller is there, and whether something else uses it"
         return RadioFailure(f"{self.name}: {doing}: {reason_of(error)}; {remedy}")
 
@@ -155,13 +162,17 @@ class Radio:
         if opening.cancelled() or opening.exception():
             raise self.failure("cannot be opened", opening.exception() or asyncio.TimeoutError())
         self.transport = opening.result()
+        self.watch_garbage()
+        # From the beginning: a loss before there is a host is told to nobody else.
+        self.watching.append(asyncio.ensure_future(self.watch_end(self.transport.source)))
         try:
             await self.start()
         except BaseException:
+            self.lost = "it was given up"
+            self.watching.pop().cancel()
             await self.close_transport()
             raise
-        source = self.transport.source
-        self.watching.append(asyncio.ensure_future(self.watch_end(source)))
+        self.opened = True
         self.watching.append(asyncio.ensure_future(self.watch_silence()))
 
     async def start(self):
@@ -181,10 +192,16 @@ class Radio:
         self.host.on("flush", lambda: self.lose("the transport was closed"))
         self.host.on("hardware_error", lambda code: self.lose(f"the controller reports a hardware error 0x{code:02x}"))
         self.host.on("le_connection", lambda *facts: asyncio.get_running_loop().call_soon(self.check_link, facts[0]))
+        powering = asyncio.ensure_future(bounded(self.device.power_on(), STARTING))
+        gone = asyncio.ensure_future(self.gone.wait())
+        # A command that is sent after the loss would wait for its answer all the same.
+        await asyncio.wait({powering, gone}, return_when=asyncio.FIRST_COMPLETED)
+        gone.cancel()
+        if self.lost is not None:
+            powering.cancel()
+            raise self.failure("cannot be made ready", ConnectionResetError(self.lost))
         try:
-            await bounded(self.device.power_on(), STARTING)
-        except LinkEnded:
-            raise self.failure("cannot be made ready", ConnectionResetError("the transport was closed")) from None
+            powering.result()
         except Exception as error:
             raise self.failure("cannot be made ready", error) from error
         self.host.heard = asyncio.get_running_loop().time()
@@ -222,7 +239,27 @@ class Radio:
     def lose(self, reason):
         if self.lost is None:
             self.lost = reason
-            asyncio.get_running_loop().call_soon(self.on_lost, reason)
+            self.gone.set()
+            if self.opened:
+                asyncio.get_running_loop().call_soon(self.on_lost, reason)
+
+    def watch_garbage(self):
+        """Says once what comes that is not HCI. Bumble drops the chunk that it is in, and goes on."""
+        parser = getattr(self.transport.source, "parser", None)
+        if parser is None:
+            return
+        feed = parser.feed_data
+
+        def feeding(data):
+            try:
+                feed(data)
+            except InvalidPacketError:
+                if not self.garbage and self.opened:
+                    log.error("%s: what comes is not HCI; see its speed, and what is at its other end", self.name)
+                self.garbage = True
+                raise
+
+        parser.feed_data = feeding
 
     async def watch_end(self, source):
         try:

@@ -1,7 +1,7 @@
 """The keys of paired devices: in memory, and in one JSON file for each adapter where a folder is given.
 
-FOLDER/00-AA-01-00-00-02.json, by the adapter's address, holds an object: by the peer's address, with "random" or "public"
-behind a space, Bumble's own form of its keys (bumble 0.0.236, keys.py).
+FOLDER/00-AA-01-00-00-02.json, by the adapter's address, holds an object: by the peer's address, with "random" or
+"public" behind a space, Bumble's own form of its keys (bumble 0.0.236, keys.py).
 """
 
 import json

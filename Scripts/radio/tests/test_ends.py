@@ -1,0 +1,209 @@
+"""Ends: of the bridge, of its parent, its bus and its transports; and what stops without an end."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from .support import ADAPTER, DEVICE, HCI0, BOUND, Client, Peripheral, World
+from .test_links import heart_rate
+
+
+class Ends(unittest.IsolatedAsyncioTestCase):
+    """Each test has a world of its own, since it breaks it."""
+
+    async def asyncSetUp(self):
+        asyncio.get_running_loop().set_debug(False)
+        self.world = World()
+        self.addCleanup(self.world.end)
+
+    async def bridge(self, *more, **how):
+        return await asyncio.to_thread(self.world.begin_bridge, *more, **how)
+
+    async def open(self):
+        client = await Client.open(self.world.address)
+        self.addCleanup(client.close)
+        return client
+
+    async def linked(self, socket=1):
+        """A client, a peripheral and the device's path, with a link between them."""
+        client = await self.open()
+        peripheral = await Peripheral.begin(self.world.sockets[socket], [heart_rate()])
+        self.addAsyncCleanup(peripheral.vanish)
+        return client, peripheral, await client.link(peripheral.address)
+
+    async def ended(self, process, seconds):
+        """The exit code of a process that ends in time."""
+        begun = time.monotonic()
+        code = await asyncio.to_thread(process.wait, BOUND)
+        self.assertLess(time.monotonic() - begun, seconds)
+        return code
+
+    async def test_sigterm_disconnects_and_ends_in_time(self):
+        await self.bridge()
+        client, peripheral, path = await self.linked()
+        reason = asyncio.get_running_loop().create_future()
+        peripheral.links[0].on("disconnection", reason.set_result)
+        self.world.bridge.send_signal(signal.SIGTERM)
+        self.assertEqual(await asyncio.wait_for(reason, 4), 0x13, "the peer is told")
+        self.assertEqual(await self.ended(self.world.bridge, 4), 0)
+        await client.until(lambda: ("owner", "org.bluez", "") in client.events, "the name's end")
+        self.assertIn(("disconnected", path, "org.bluez.Reason.Local", "Connection terminated by local host"),
+                      client.events)
+
+    async def test_the_end_of_the_parent_ends_it(self):
+        reading, writing = os.pipe()
+        await self.bridge("--parent", str(reading), pass_fds=[reading])
+        os.close(reading)
+        self.assertIsNone(self.world.bridge.poll())
+        os.close(writing)
+        self.assertEqual(await self.ended(self.world.bridge, 4), 0)
+
+    async def test_the_end_of_the_bus_ends_it(self):
+        await self.bridge(stderr=subprocess.PIPE)
+        _, peripheral, _ = await self.linked()
+        reason = asyncio.get_running_loop().create_future()
+        peripheral.links[0].on("disconnection", reason.set_result)
+        self.world.daemon.kill()
+        self.assertEqual(await asyncio.wait_for(reason, 4), 0x13, "links end with it")
+        self.assertEqual(await self.ended(self.world.bridge, 4), 12)
+        said = self.world.bridge.stderr.read().splitlines()
+        self.assertEqual(said, [f"radio: {self.world.address}: it is gone; see whether dbus-daemon runs there"])
+
+    async def test_a_killed_bridge_is_a_timeout_for_the_peer(self):
+        await self.bridge()
+        client, peripheral, _ = await self.linked()
+        reason = asyncio.get_running_loop().create_future()
+        peripheral.links[0].on("disconnection", reason.set_result)
+        self.world.bridge.kill()
+        self.assertEqual(await asyncio.wait_for(reason, 4), 0x08)
+        await client.until(lambda: ("owner", "org.bluez", "") in client.events, "the name's end")
+        # The controller is as new for the next one.
+        await self.bridge()
+        await self.linked(socket=2)
+
+    async def test_a_lost_transport_withdraws_the_adapter(self):
+        await self.bridge(stderr=subprocess.PIPE)
+        client, _, path = await self.linked()
+        self.world.air.kill()
+        await client.until(lambda: HCI0 not in client.objects, "the adapter's end")
+        self.assertFalse([each for each in client.objects if each.startswith(HCI0)])
+        self.assertIn(("disconnected", path, "org.bluez.Reason.Timeout", "Connection timeout"), client.events)
+        order = [event[1] for event in client.events if event[0] == "removed"]
+        self.assertEqual(order[-1], HCI0, "the adapter goes last")
+        line = await asyncio.to_thread(self.world.bridge.stderr.readline)
+        self.assertEqual(
+            line.strip(),
+            f"radio: {self.world.sockets[0]}: lost: the transport was closed; {HCI0} is withdrawn until it is back",
+        )
+
+    async def test_a_transport_that_is_back_brings_the_adapter_back(self):
+        await self.bridge(stderr=subprocess.DEVNULL)
+        client = await self.open()
+        self.world.air.kill()
+        await client.until(lambda: HCI0 not in client.objects, "the adapter's end")
+        air = self.world.begin([sys.executable, "-m", "wakebench_radio.link", *self.world.sockets])
+        self.assertTrue(json.loads(await asyncio.to_thread(air.stdout.readline)))
+        await client.until(lambda: HCI0 in client.objects, "the adapter")
+        await self.linked()
+
+    async def test_a_stopped_controller_is_found(self):
+        await self.bridge(stderr=subprocess.PIPE)
+        client, _, _ = await self.linked()
+        self.world.air.send_signal(signal.SIGSTOP)
+        await client.until(lambda: HCI0 not in client.objects, "the adapter's end")
+        line = await asyncio.to_thread(self.world.bridge.stderr.readline)
+        self.assertIn("lost: the controller does not answer: no answer;", line)
+
+    async def test_a_stopped_bridge_goes_on_when_it_is_continued(self):
+        await self.bridge()
+        client, _, path = await self.linked()
+        self.world.bridge.send_signal(signal.SIGSTOP)
+        asking = asyncio.ensure_future(client.read(client.attribute(path, "org.bluez.GattCharacteristic1", "2A37")))
+        await asyncio.wait({asking}, timeout=0.5)
+        self.assertFalse(asking.done())
+        self.world.bridge.send_signal(signal.SIGCONT)
+        self.assertEqual(await asking, b"\0\x48")
+        self.assertTrue(client.objects[path][DEVICE]["Connected"])
+
+    async def test_two_transports_are_two_adapters(self):
+        said = await self.bridge(transports=self.world.sockets[:2])
+        self.assertEqual([each["path"] for each in said["adapters"]], [HCI0, "/org/bluez/hci1"])
+        client = await self.open()
+        self.assertEqual(
+            [client.objects[each["path"]][ADAPTER]["Address"] for each in said["adapters"]],
+            [each["address"] for each in self.world.controllers[:2]],
+        )
+
+    async def test_the_line_goes_to_the_descriptor_that_is_named(self):
+        reading, writing = os.pipe()
+        command = [sys.executable, "-m", "wakebench_radio", "--bus", self.world.address, "--hci", self.world.sockets[0]]
+        process = self.world.begin([*command, "--ready", str(writing)], pass_fds=[writing])
+        os.close(writing)
+        with open(reading, encoding="utf-8") as text:
+            line = await asyncio.to_thread(text.read)
+        self.assertEqual(json.loads(line)["adapters"][0]["path"], HCI0)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(await asyncio.to_thread(process.stdout.read), "")
+
+    # What cannot begin
+
+    async def failure(self, *words):
+        """What is said on standard error by a bridge that cannot begin: one line."""
+        process = self.world.begin([sys.executable, "-m", "wakebench_radio", *words], stderr=subprocess.PIPE)
+        said = await asyncio.to_thread(process.stderr.read)
+        self.assertEqual(await asyncio.to_thread(process.wait, BOUND), 12, said)
+        self.assertEqual(said.count("\n"), 1, said)
+        return said.strip()
+
+    async def test_a_transport_that_cannot_be_opened_is_named(self):
+        for transport, reason in (
+            (f"unix:{self.world.folder}/none", "cannot be opened: [Errno 2] No such file or directory"),
+            ("tcp-client:127.0.0.1:1", "cannot be opened"),
+            ("tcp-client:nowhere", "cannot be opened"),
+            ("pigeon:1", "cannot be opened"),
+            ("serial:/dev/none", "cannot be opened"),
+            ("usb:", "cannot be opened"),
+        ):
+            with self.subTest(transport=transport):
+                said = await self.failure("--bus", self.world.address, "--hci", transport)
+                self.assertTrue(said.startswith(f"radio: {transport}: {reason}"), said)
+                self.assertIn("; ", said, "a remedy")
+
+    async def test_a_controller_that_says_nothing_is_named(self):
+        silent = await asyncio.start_unix_server(lambda reader, writer: None, f"{self.world.folder}/silent")
+        self.addCleanup(silent.close)
+        said = await self.failure("--bus", self.world.address, "--hci", f"unix:{self.world.folder}/silent")
+        self.assertIn("cannot be made ready: no answer; see whether a controller is there", said)
+
+    async def test_a_second_host_of_a_controller_is_told(self):
+        await self.bridge()
+        said = await self.failure("--bus", self.world.address, "--hci", self.world.sockets[0])
+        self.assertIn("cannot be made ready: the transport was closed; see whether", said)
+
+    async def test_a_bus_that_is_not_there_is_named(self):
+        said = await self.failure("--bus", f"unix:path={self.world.folder}/none", "--hci", self.world.sockets[0])
+        self.assertIn("No such file or directory; see whether dbus-daemon runs there", said)
+
+    async def test_a_name_that_is_taken_is_told(self):
+        await self.bridge()
+        said = await self.failure("--bus", self.world.address, "--hci", self.world.sockets[1])
+        self.assertIn("org.bluez has another owner there", said)
+
+    async def test_what_is_not_hci_is_told(self):
+        async def babble(reader, writer):
+            await reader.read(1)
+            writer.write(b"\xff\xfe" * 64)
+
+        server = await asyncio.start_unix_server(babble, f"{self.world.folder}/babble")
+        self.addCleanup(server.close)
+        said = await self.failure("--bus", self.world.address, "--hci", f"unix:{self.world.folder}/babble")
+        self.assertIn("cannot be made ready: what comes is not HCI; see its speed", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
