@@ -40,6 +40,8 @@ CONFIGURATION = """\
 PACKAGE = os.path.join(os.path.dirname(__file__), "..")
 # Bumble tells of packets for links that are gone; the tests make many of these.
 logging.getLogger("bumble").setLevel(logging.ERROR)
+# A world is made in one call that waits.
+logging.getLogger("asyncio").setLevel(logging.ERROR)
 
 
 class World:
@@ -127,6 +129,8 @@ class Client:
     def hear(self, message):
         if message.message_type is MessageType.ERROR:
             self.events.append(("error", message.error_name))
+        elif message.message_type is MessageType.METHOD_RETURN:
+            self.events.append(("answer", message.reply_serial))
         if message.message_type is not MessageType.SIGNAL:
             return None
         if message.member == "InterfacesAdded" and message.path == "/":

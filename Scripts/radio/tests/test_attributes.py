@@ -23,6 +23,7 @@ class Far:
     def __init__(self):
         self.value, self.written, self.refusal, self.subscribed = b"\0\x48", [], None, []
         self.heard = asyncio.Event()
+        self.written_to = lambda: None
         self.main = Characteristic(
             "2A37", Every.READ | Every.WRITE | Every.WRITE_WITHOUT_RESPONSE | Every.NOTIFY, OPEN,
             AttributeValue(read=self.read, write=self.write), [Descriptor("2901", Descriptor.READABLE, b"Heart")],
@@ -45,6 +46,7 @@ class Far:
         if self.refusal is not None:
             raise ATT_Error(self.refusal)
         self.written.append(bytes(value))
+        self.written_to()
         self.heard.set()
 
     async def until(self, condition):
@@ -149,6 +151,17 @@ class Attributes(RadioTest):
             await self.notify(value)
         await self.client.until(lambda: len(self.client.values(self.main)) == MANY, "all values")
         self.assertEqual(self.client.values(self.main), values)
+
+    async def test_a_response_comes_before_the_values_behind_it(self):
+        """The peer notifies at once when it is written to; its response leaves first, and comes first."""
+        await self.client.call(self.main, CHARACTERISTIC, "StartNotify")
+        events = self.client.events
+        self.far.written_to = lambda: asyncio.ensure_future(self.notify(b"\7"))
+        for _ in range(20):
+            del events[:]
+            await self.client.write(self.main, b"\1")
+            await self.client.until(lambda: len(self.client.values(self.main)) == 1, "the value")
+            self.assertEqual([event[0] for event in events], ["answer", "changed"])
 
     async def test_equal_values_are_each_told(self):
         await self.client.call(self.main, CHARACTERISTIC, "StartNotify")

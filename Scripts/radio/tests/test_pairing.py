@@ -1,0 +1,196 @@
+"""Pairing: what agents are asked, what is kept, and what is refused without it."""
+
+import asyncio
+import os
+import shutil
+import tempfile
+import unittest
+
+from bumble.gatt import Characteristic, Service
+from bumble.pairing import PairingConfig, PairingDelegate
+from dbus_fast import Message, MessageType
+
+from .support import ADAPTER, BOUND, CHARACTERISTIC, DEVICE, HCI0, Client, Peripheral, RadioTest, World
+
+AGENT = "/test/agent"
+Capability = PairingDelegate.IoCapability
+
+
+def locked():
+    """A service whose value wants an encrypted link."""
+    return Service("180D", [
+        Characteristic(
+            "2A37", Characteristic.Properties.READ,
+            Characteristic.READABLE | Characteristic.READ_REQUIRES_ENCRYPTION, b"secret",
+        )
+    ])
+
+
+class FarAgent(PairingDelegate):
+    """The user of the peripheral. It shows a number to `shown`, or takes the one that is there."""
+
+    def __init__(self, capability, accepts=True):
+        super().__init__(capability)
+        self.shown = asyncio.get_running_loop().create_future()
+        self.accepts = accepts
+
+    async def accept(self):
+        return self.accepts
+
+    async def compare_numbers(self, number, digits):
+        return True
+
+    async def display_number(self, number, digits):
+        self.shown.set_result(number)
+
+    async def get_number(self):
+        return await self.shown
+
+
+class Agent:
+    """An agent on the bus. `answers` are by method: a function of the arguments, for the signature and the body."""
+
+    def __init__(self, client, answers):
+        self.asked, self.answers, self.called = [], answers, asyncio.Event()
+        client.bus.add_message_handler(self.hear)
+
+    def hear(self, message):
+        if message.message_type is not MessageType.METHOD_CALL or message.path != AGENT:
+            return None
+        self.asked.append((message.member, *message.body))
+        self.called.set()
+        if message.member not in self.answers:
+            return Message.new_error(message, "org.bluez.Error.Rejected", "no")
+        signature, body = self.answers[message.member](*message.body)
+        return Message.new_method_return(message, signature, body)
+
+
+class Pairing(RadioTest):
+    async def far(self, capability=Capability.NO_OUTPUT_NO_INPUT, accepts=True):
+        """A peripheral with a locked value, and the path of the linked device."""
+        agent = FarAgent(capability, accepts)
+        end = await self.peripheral(locked())
+        end.device.pairing_config_factory = lambda link: PairingConfig(
+            delegate=agent, identity_address_type=PairingConfig.AddressType.RANDOM
+        )
+        return end, agent, await self.client.link(end.address)
+
+    async def register(self, capability, **answers):
+        agent = Agent(self.client, answers)
+        manager = "org.bluez.AgentManager1"
+        await self.client.call("/org/bluez", manager, "RegisterAgent", "os", AGENT, capability)
+        await self.client.call("/org/bluez", manager, "RequestDefaultAgent", "o", AGENT)
+        return agent
+
+    async def test_a_locked_value_is_refused_until_the_device_is_paired(self):
+        _, _, path = await self.far()
+        place = self.client.attribute(path, CHARACTERISTIC, "2A37")
+        refusal = await self.refused(self.client.read(place))
+        self.assertEqual((refusal.name, refusal.text), ("org.bluez.Error.NotPermitted", "Not paired"))
+        await self.client.call(path, DEVICE, "Pair")
+        self.assertTrue(self.client.objects[path][DEVICE]["Paired"])
+        self.assertTrue(self.client.objects[path][DEVICE]["Bonded"])
+        self.assertEqual(await self.client.read(place), b"secret")
+
+    async def test_a_second_pair_already_exists(self):
+        _, _, path = await self.far()
+        await self.client.call(path, DEVICE, "Pair")
+        refusal = await self.refused(self.client.call(path, DEVICE, "Pair"))
+        self.assertEqual(refusal.name, "org.bluez.Error.AlreadyExists")
+
+    async def test_the_key_serves_the_next_link(self):
+        _, _, path = await self.far()
+        await self.client.call(path, DEVICE, "Pair")
+        await self.client.call(path, DEVICE, "Disconnect")
+        await self.client.until(lambda: not self.client.objects[path][DEVICE]["Connected"], "the end")
+        await self.client.call(path, DEVICE, "Connect")
+        await self.client.until(lambda: self.client.objects[path][DEVICE]["ServicesResolved"], "ServicesResolved")
+        place = self.client.attribute(path, CHARACTERISTIC, "2A37")
+        self.assertEqual(await self.client.read(place), b"secret", "encrypted when it is asked for")
+
+    async def test_numbers_are_compared_by_the_agent(self):
+        _, _, path = await self.far(Capability.DISPLAY_OUTPUT_AND_YES_NO_INPUT)
+        agent = await self.register("DisplayYesNo", RequestConfirmation=lambda *_: ("", []))
+        await self.client.call(path, DEVICE, "Pair")
+        self.assertEqual([each[:2] for each in agent.asked], [("RequestConfirmation", path)])
+        self.assertIsInstance(agent.asked[0][2], int)
+
+    async def test_a_passkey_is_displayed_by_the_agent(self):
+        _, far, path = await self.far(Capability.KEYBOARD_INPUT_ONLY)
+        agent = await self.register(
+            "KeyboardDisplay", DisplayPasskey=lambda _, number, entered: (far.shown.set_result(number), ("", []))[1]
+        )
+        await self.client.call(path, DEVICE, "Pair")
+        self.assertEqual(agent.asked[0][0], "DisplayPasskey")
+
+    async def test_an_agent_that_refuses_is_rejected(self):
+        _, _, path = await self.far(Capability.DISPLAY_OUTPUT_AND_YES_NO_INPUT)
+        await self.register("DisplayYesNo")
+        refusal = await self.refused(self.client.call(path, DEVICE, "Pair"))
+        self.assertEqual(refusal.name, "org.bluez.Error.AuthenticationRejected")
+        self.assertFalse(self.client.objects[path][DEVICE]["Paired"])
+
+    async def test_a_peer_that_refuses_fails(self):
+        _, _, path = await self.far(accepts=False)
+        refusal = await self.refused(self.client.call(path, DEVICE, "Pair"))
+        self.assertEqual(refusal.name, "org.bluez.Error.AuthenticationFailed")
+
+    async def test_a_link_that_ends_cancels_pairing(self):
+        end, _, path = await self.far(Capability.KEYBOARD_INPUT_ONLY)
+        agent = await self.register("KeyboardDisplay", DisplayPasskey=lambda *_: ("", []))
+        pairing = asyncio.ensure_future(self.client.call(path, DEVICE, "Pair"))
+        await asyncio.wait_for(agent.called.wait(), BOUND)
+        await end.links[0].disconnect()
+        refusal = await self.refused(pairing)
+        self.assertEqual(refusal.name, "org.bluez.Error.AuthenticationCanceled")
+
+    async def test_a_removed_device_is_no_longer_paired(self):
+        end, _, path = await self.far()
+        await self.client.call(path, DEVICE, "Pair")
+        await self.client.call(HCI0, ADAPTER, "RemoveDevice", "o", path)
+        await end.device.keystore.delete_all()
+        await self.client.discover()
+        await self.client.find(end.address)
+        self.assertFalse(self.client.objects[path][DEVICE]["Paired"])
+
+    async def test_agents_are_told_apart(self):
+        manager = "org.bluez.AgentManager1"
+        await self.register("KeyboardDisplay")
+        again = await self.refused(self.client.call("/org/bluez", manager, "RegisterAgent", "os", AGENT, ""))
+        self.assertEqual(again.name, "org.bluez.Error.AlreadyExists")
+        await self.client.call("/org/bluez", manager, "UnregisterAgent", "o", AGENT)
+        gone = await self.refused(self.client.call("/org/bluez", manager, "UnregisterAgent", "o", AGENT))
+        self.assertEqual(gone.name, "org.bluez.Error.DoesNotExist")
+
+
+class Keys(unittest.IsolatedAsyncioTestCase):
+    async def test_keys_are_kept_over_a_restart(self):
+        asyncio.get_running_loop().set_debug(False)
+        world, folder = World(), tempfile.mkdtemp(prefix="radio-keys-")
+        self.addCleanup(world.end)
+        self.addCleanup(shutil.rmtree, folder)
+        await asyncio.to_thread(world.begin_bridge, "--keys", folder)
+        end = await Peripheral.begin(world.sockets[1], [locked()])
+        self.addAsyncCleanup(end.vanish)
+        end.device.pairing_config_factory = lambda link: PairingConfig(
+            delegate=FarAgent(Capability.NO_OUTPUT_NO_INPUT), identity_address_type=PairingConfig.AddressType.RANDOM
+        )
+        client = await Client.open(world.address)
+        path = await client.link(end.address)
+        await client.call(path, DEVICE, "Pair")
+        client.close()
+        world.bridge.terminate()
+        await asyncio.to_thread(world.bridge.wait)
+        file = os.path.join(folder, f"{world.controllers[0]['address'].replace(':', '-')}.json")
+        self.assertEqual(os.stat(file).st_mode & 0o777, 0o600)
+        await asyncio.to_thread(world.begin_bridge, "--keys", folder)
+        client = await Client.open(world.address)
+        self.addCleanup(client.close)
+        self.assertTrue(client.objects[path][DEVICE]["Paired"], "it is there without being heard")
+        await client.call(path, DEVICE, "Connect")
+        await client.until(lambda: client.objects[path][DEVICE]["ServicesResolved"], "ServicesResolved")
+        self.assertEqual(await client.read(client.attribute(path, CHARACTERISTIC, "2A37")), b"secret")
+
+
+if __name__ == "__main__":
+    unittest.main()
