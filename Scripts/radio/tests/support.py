@@ -246,6 +246,8 @@ class Peripheral:
         self.connected = asyncio.Event()
         self.links = []
         self.device.on("connection", self.link_up)
+        # Its transport is closed in the middle of what it does.
+        self.device.on("error", lambda error: None)
         await self.device.power_on()
         if advertise:
             await self.advertise()

@@ -139,7 +139,8 @@ class Radio:
         self.gone = asyncio.Event()
         self.keystore = MemoryKeyStore()
         self.watching = []
-        self.pending = None
+        # The attempt to connect: its address and its task, and whether somebody waits for it.
+        self.pending, self.wanted = None, False
     def failure(self, doing, error):
         remedy = REMEDIES.get(self.name.partition(":")[0], "see --help for the kinds of transport")
         if self.garbage:
@@ -331,17 +332,19 @@ class Radio:
                     own_address_type=self.own_type, timeout=None,
                 )
             )
+            self.pending[1].add_done_callback(self.attempt_ended)
         task = self.pending[1]
-        task.add_done_callback(lambda task: task.cancelled() or task.exception())
         stop = asyncio.ensure_future(given_up.wait())
+        self.wanted = True
         try:
             await asyncio.wait({task, stop}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
             stop.cancel()
+            self.wanted = task.done()
         if not task.done():
             await self.cancel()
-        self.pending = None if task.done() else self.pending
-        if not task.done() or task.cancelled():
+        self.pending = None
+        if not self.wanted or task.cancelled():
             raise LinkEnded
         try:
             link = task.result()
@@ -353,17 +356,20 @@ class Radio:
             raise LinkEnded
         return link
 
+    def attempt_ended(self, task):
+        """A link that came after all, when nobody wants it any more, is ended."""
+        if not task.cancelled() and not task.exception() and not self.wanted:
+            self.pending = None
+            asyncio.ensure_future(self.hang_up(task.result()))
+
     async def cancel(self):
         """Ends the attempt under way. A controller that does not complete it can only go on with the same peer."""
         address, task = self.pending
         await self.try_out(self.host.send_sync_command(hci.HCI_LE_Create_Connection_Cancel_Command()))
         await asyncio.wait({task}, timeout=2)
-        if task.done():
-            self.pending = None
-            if not task.cancelled() and not task.exception():
-                await self.hang_up(task.result())
-            return
-        raise RadioFailure(f"{self.name}: the controller does not give up to connect to {address.to_string(False)}")
+        if not task.done():
+            raise RadioFailure(f"{self.name}: the controller does not give up to connect to {address.to_string(False)}")
+        self.pending = None
 
     async def hang_up(self, link, reason=0x13):
         """Ends a link. True if the controller said so in time."""
