@@ -136,7 +136,8 @@ class Links(RadioTest):
         path = await self.client.link(peripheral.address)
         place = self.client.attribute(path, CHARACTERISTIC, "2A37")
         reads = [asyncio.ensure_future(self.client.read(place)) for _ in range(5)]
-        # Answered behind them: they are on their way by then.
+        # They are sent in the next turn, and this is answered behind them.
+        await asyncio.sleep(0)
         await self.client.call(HCI0, PROPERTIES, "GetAll", "s", ADAPTER)
         await peripheral.links[0].disconnect()
         for each in reads:
