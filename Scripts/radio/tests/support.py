@@ -255,6 +255,7 @@ class Peripheral:
 
     def link_up(self, link):
         self.links.append(link)
+        link.on("error", lambda error: None)
         link.on("disconnection", lambda reason: self.links.remove(link))
         self.connected.set()
 

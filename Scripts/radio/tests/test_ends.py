@@ -4,10 +4,16 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 import unittest
+from types import SimpleNamespace
+
+from bumble.transport.common import PacketParser
+
+from wakebench_radio.hci import Radio
 
 from .support import ADAPTER, DEVICE, HCI0, BOUND, Client, Peripheral, World
 from .test_links import heart_rate
@@ -29,10 +35,10 @@ class Ends(unittest.IsolatedAsyncioTestCase):
         self.addCleanup(client.close)
         return client
 
-    async def linked(self, socket=1):
+    async def linked(self, place=1):
         """A client, a peripheral and the device's path, with a link between them."""
         client = await self.open()
-        peripheral = await Peripheral.begin(self.world.sockets[socket], [heart_rate()])
+        peripheral = await Peripheral.begin(self.world.sockets[place], [heart_rate()])
         self.addAsyncCleanup(peripheral.vanish)
         return client, peripheral, await client.link(peripheral.address)
 
@@ -84,7 +90,7 @@ class Ends(unittest.IsolatedAsyncioTestCase):
         await client.until(lambda: ("owner", "org.bluez", "") in client.events, "the name's end")
         # The controller is as new for the next one.
         await self.bridge()
-        await self.linked(socket=2)
+        await self.linked(2)
 
     async def test_a_lost_transport_withdraws_the_adapter(self):
         await self.bridge(stderr=subprocess.PIPE)
@@ -161,17 +167,18 @@ class Ends(unittest.IsolatedAsyncioTestCase):
         return said.strip()
 
     async def test_a_transport_that_cannot_be_opened_is_named(self):
-        for transport, reason in (
-            (f"unix:{self.world.folder}/none", "cannot be opened: [Errno 2] No such file or directory"),
-            ("tcp-client:127.0.0.1:1", "cannot be opened"),
-            ("tcp-client:nowhere", "cannot be opened"),
-            ("pigeon:1", "cannot be opened"),
-            ("serial:/dev/none", "cannot be opened"),
-            ("usb:", "cannot be opened"),
-        ):
+        reasons = {
+            f"unix:{self.world.folder}/none": "[Errno 2] No such file or directory; start what listens there first",
+            "tcp-client:127.0.0.1:1": "[Errno 111] Connect call failed ('127.0.0.1', 1); start what listens there first",
+            "tcp-client:nowhere": "",
+            "pigeon:1": "unknown transport scheme",
+            "serial:/dev/none": "",
+            "usb:": "",
+        }
+        saying = (self.failure("--bus", self.world.address, "--hci", transport) for transport in reasons)
+        for (transport, reason), said in zip(reasons.items(), await asyncio.gather(*saying)):
             with self.subTest(transport=transport):
-                said = await self.failure("--bus", self.world.address, "--hci", transport)
-                self.assertTrue(said.startswith(f"radio: {transport}: {reason}"), said)
+                self.assertTrue(said.startswith(f"radio: {transport}: cannot be opened: {reason}"), said)
                 self.assertIn("; ", said, "a remedy")
 
     async def test_a_controller_that_says_nothing_is_named(self):
@@ -184,6 +191,15 @@ class Ends(unittest.IsolatedAsyncioTestCase):
         await self.bridge()
         said = await self.failure("--bus", self.world.address, "--hci", self.world.sockets[0])
         self.assertIn("cannot be made ready: the transport was closed; see whether", said)
+
+    async def test_keys_that_cannot_be_read_are_named(self):
+        file = f"{self.world.folder}/{self.world.controllers[0]['address'].replace(':', '-')}.json"
+        with open(file, "w", encoding="utf-8") as text:
+            text.write("{")
+        said = await self.failure(
+            "--bus", self.world.address, "--hci", self.world.sockets[0], "--keys", self.world.folder
+        )
+        self.assertTrue(said.startswith(f"radio: {file}: no keys: "), said)
 
     async def test_a_bus_that_is_not_there_is_named(self):
         said = await self.failure("--bus", f"unix:path={self.world.folder}/none", "--hci", self.world.sockets[0])
@@ -203,6 +219,23 @@ class Ends(unittest.IsolatedAsyncioTestCase):
         self.addCleanup(server.close)
         said = await self.failure("--bus", self.world.address, "--hci", f"unix:{self.world.folder}/babble")
         self.assertIn("cannot be made ready: what comes is not HCI; see its speed", said)
+
+
+class Sockets(unittest.IsolatedAsyncioTestCase):
+    async def test_an_hci_socket_that_ends_is_a_loss(self):
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.addCleanup(ours.close)
+        ours.setblocking(False)
+        radio = Radio("hci-socket:0", None, None)
+        packets = []
+        parser = PacketParser(SimpleNamespace(on_packet=packets.append))
+        radio.transport = SimpleNamespace(source=SimpleNamespace(socket=ours, parser=parser))
+        asyncio.get_running_loop().add_reader(ours, lambda: None)
+        radio.read_socket(ours)
+        theirs.send(b"\x04\x0e\x01\0")
+        theirs.close()
+        await asyncio.wait_for(radio.gone.wait(), BOUND)
+        self.assertEqual((packets, radio.lost), ([b"\x04\x0e\x01\0"], "the adapter is gone"))
 
 
 if __name__ == "__main__":

@@ -165,7 +165,7 @@ class Adapter(Interface):
             else:
                 self.powered = False
                 self.sessions.clear()
-                await self.settle()
+                await self.stop_scan()
                 for device in list(self.devices.values()):
                     if device.attempt is not None:
                         device.attempt.set()

@@ -422,6 +422,8 @@ class RemoteDevice(Interface):
         await self.pair(sender)
 
     async def pair(self, sender):
+        if self.bearer is None:
+            raise Refused("ConnectionAttemptFailed", "Page Timeout")
         self.delegate = self.adapter.agents.delegate(self, sender)
         try:
             connection = self.bearer.connection

@@ -164,6 +164,8 @@ class Radio:
             raise self.failure("cannot be opened", opening.exception() or asyncio.TimeoutError())
         self.transport = opening.result()
         self.watch_garbage()
+        if self.name.startswith("hci-socket"):
+            self.read_socket(self.transport.source.socket)
         # From the beginning: a loss before there is a host is told to nobody else.
         self.watching.append(asyncio.ensure_future(self.watch_end(self.transport.source)))
         try:
@@ -262,6 +264,30 @@ class Radio:
 
         parser.feed_data = feeding
 
+    def read_socket(self, sock):
+        """Reads an HCI socket in Bumble's stead, whose reader goes round for ever when the adapter is gone."""
+        loop = asyncio.get_running_loop()
+
+        def readable():
+            try:
+                packet = sock.recv(4096)
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError as error:
+                packet = b""
+                log.debug("%s: %r", self.name, error)
+            if not packet:
+                loop.remove_reader(sock)
+                self.lose("the adapter is gone")
+                return
+            try:
+                self.transport.source.parser.feed_data(packet)
+            except InvalidPacketError:
+                log.debug("%s: a packet that is not HCI", self.name)
+
+        loop.remove_reader(sock)
+        loop.add_reader(sock, readable)
+
     async def watch_end(self, source):
         try:
             await asyncio.shield(source.terminated)
@@ -298,6 +324,9 @@ class Radio:
 
     async def try_out(self, work, seconds=COMMAND):
         """Does what may fail. True if it was done."""
+        if self.lost is not None:
+            work.close()
+            return False
         try:
             await bounded(work, seconds)
             return True
@@ -365,6 +394,8 @@ class Radio:
     async def cancel(self):
         """Ends the attempt under way. A controller that does not complete it can only go on with the same peer."""
         address, task = self.pending
+        if self.lost is not None:
+            raise LinkEnded
         await self.try_out(self.host.send_sync_command(hci.HCI_LE_Create_Connection_Cancel_Command()))
         await asyncio.wait({task}, timeout=2)
         if not task.done():
@@ -386,7 +417,7 @@ class Radio:
         if self.pending is not None:
             try:
                 await self.cancel()
-            except RadioFailure:
+            except (RadioFailure, LinkEnded):
                 pass
         if self.device.is_scanning:
             await self.try_out(self.device.stop_scanning(), 1)

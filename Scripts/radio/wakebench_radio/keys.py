@@ -5,6 +5,7 @@ FOLDER/00-AA-01-00-00-02.json, by the adapter's address, holds an object: by the
 """
 
 import json
+import logging
 import os
 import pathlib
 
@@ -13,6 +14,7 @@ from bumble.keys import KeyStore, PairingKeys
 
 from .hci import reason_of
 
+log = logging.getLogger(__name__)
 
 class KeysFailure(Exception):
     """A file of keys cannot be used: which one, and why."""
@@ -31,13 +33,16 @@ class Keys:
             return
         self.file = pathlib.Path(self.folder) / f"{address.replace(':', '-')}.json"
         try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
             said = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
             self.store.kept = {
                 hci.Address(name.split()[0], TYPES[name.split()[1]]): PairingKeys.from_dict(keys)
                 for name, keys in said.items()
             }
         except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-            raise KeysFailure(f"{self.file}: no keys: {reason_of(error)}; remove it to pair anew") from error
+            raise KeysFailure(
+                f"{self.file}: no keys: {reason_of(error)}; name another folder, or remove it to pair anew"
+            ) from error
 
     def save(self):
         """Writes the file anew, so that it is always whole; only its owner can read it."""
@@ -47,14 +52,14 @@ class Keys:
             f"{each.to_string(False)} {WORDS[each.address_type & 1]}": keys.to_dict()
             for each, keys in self.store.kept.items()
         }
+        part = self.file.with_suffix(".part")
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            part = self.file.with_suffix(".part")
             with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as text:
                 json.dump(said, text, indent=4)
             os.replace(part, self.file)
         except OSError as error:
-            raise KeysFailure(f"{self.file}: cannot be written: {error.strerror}; see --keys") from error
+            # The bond holds as long as this runs.
+            log.error("%s: cannot be written: %s; see --keys", self.file, error.strerror)
 
     def has(self, address):
         return plain(address) in self.store.kept
