@@ -169,11 +169,11 @@ class Ends(unittest.IsolatedAsyncioTestCase):
     async def test_a_transport_that_cannot_be_opened_is_named(self):
         reasons = {
             f"unix:{self.world.folder}/none": "[Errno 2] No such file or directory; start what listens there first",
-            "tcp-client:127.0.0.1:1": "[Errno 111] Connect call failed ('127.0.0.1', 1); start what listens there first",
-            "tcp-client:nowhere": "",
-            "pigeon:1": "unknown transport scheme",
-            "serial:/dev/none": "",
-            "usb:": "",
+            "tcp-client:127.0.0.1:1": "[Errno 111] Connect call failed ('127.0.0.1', 1); start what listens there",
+            "tcp-client:nowhere": "what stands behind its colon is not complete; see --help",
+            "pigeon:1": "unknown transport scheme; see --help",
+            "serial:/dev/none": "[Errno 2] could not open port /dev/none",
+            "usb:": "what stands behind its colon is not complete; see --help",
         }
         saying = (self.failure("--bus", self.world.address, "--hci", transport) for transport in reasons)
         for (transport, reason), said in zip(reasons.items(), await asyncio.gather(*saying)):

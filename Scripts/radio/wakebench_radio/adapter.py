@@ -401,11 +401,12 @@ class Adapter(Interface):
         self.owner_bus.remove(device.place)
 
     def make_room(self):
-        if len(self.devices) >= MOST_DEVICES:
-            for device in list(self.devices.values()):
-                if not device.connected and device.attempt is None and not device.paired and not device.trusted:
-                    self.drop(device)
-                    return
+        if len(self.devices) < MOST_DEVICES:
+            return
+        for device in self.devices.values():
+            if not device.connected and device.attempt is None and not device.paired and not device.trusted:
+                self.drop(device)
+                return
 
     @exported("o")
     async def RemoveDevice(self, _, path):

@@ -5,6 +5,7 @@ go to the next one, losses that each transport tells in another way or not at al
 """
 
 import asyncio
+import errno
 import hashlib
 import logging
 import os
@@ -16,6 +17,7 @@ from bumble.device import ConnectionParametersPreferences, Device, DeviceConfigu
 from bumble.host import Host
 from bumble.keys import MemoryKeyStore
 from bumble.transport import open_transport
+from bumble.transport.common import TransportSpecError
 
 log = logging.getLogger(__name__)
 
@@ -142,7 +144,13 @@ class Radio:
         # The attempt to connect: its address and its task, and whether somebody waits for it.
         self.pending, self.wanted = None, False
     def failure(self, doing, error):
-        remedy = REMEDIES.get(self.name.partition(":")[0], "see --help for the kinds of transport")
+        see_help = "see --help for the kinds of transport"
+        remedy = REMEDIES.get(self.name.partition(":")[0], see_help)
+        if isinstance(error, OSError) and error.errno == errno.EAFNOSUPPORT:
+            return RadioFailure(f"{self.name}: {doing}: the kernel has no Bluetooth; use another kind of transport")
+        if isinstance(error, (AssertionError, ValueError)) and not isinstance(error, TransportSpecError):
+            # Bumble takes the name apart without looking.
+            return RadioFailure(f"{self.name}: {doing}: what stands behind its colon is not complete; {see_help}")
         if self.garbage:
             return RadioFailure(
                 f"{self.name}: {doing}: what comes is not HCI; see its speed, and what is at its other end"
