@@ -61,6 +61,23 @@ class Ends(unittest.IsolatedAsyncioTestCase):
         self.assertIn(("disconnected", path, "org.bluez.Reason.Local", "Connection terminated by local host"),
                       client.events)
 
+    async def test_sigterm_ends_it_while_a_controller_is_silent(self):
+        asked = asyncio.Event()
+
+        async def silent(reader, writer):
+            await reader.read(1)
+            asked.set()
+
+        server = await asyncio.start_unix_server(silent, f"{self.world.folder}/silent")
+        self.addCleanup(server.close)
+        process = self.world.begin([
+            sys.executable, "-m", "wakebench_radio", "--bus", self.world.address, "--hci",
+            f"unix:{self.world.folder}/silent",
+        ])
+        await asyncio.wait_for(asked.wait(), BOUND)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(await self.ended(process, 4), 0)
+
     async def test_the_end_of_the_parent_ends_it(self):
         reading, writing = os.pipe()
         await self.bridge("--parent", str(reading), pass_fds=[reading])
