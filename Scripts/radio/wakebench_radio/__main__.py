@@ -46,7 +46,14 @@ def options():
     parser.add_argument("--ready", type=int, metavar="FD", help="write the line there and close it; else it is printed")
     parser.add_argument("--parent", type=int, metavar="FD", help="end when this pipe ends")
     parser.add_argument("--verbose", action="store_true", help="tell more on standard error")
-    return parser.parse_args()
+    chosen = parser.parse_args()
+    for name in ("ready", "parent"):
+        try:
+            if (number := getattr(chosen, name)) is not None:
+                os.fstat(number)
+        except (OSError, OverflowError):
+            parser.error(f"--{name}: {number} is no open descriptor; pass it on to this process")
+    return chosen
 
 
 def watch_ends(chosen, ended):

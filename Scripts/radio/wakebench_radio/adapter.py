@@ -182,25 +182,27 @@ class Adapter(Interface):
         if self.closing:
             return
         log.error("%s: lost: %s; %s is withdrawn until it is back", self.transport, reason, self.place)
-        self.withdraw()
-        self.owner_bus.start(self.come_back())
-
-    def withdraw(self):
-        for device in list(self.devices.values()):
+        for device in self.devices.values():
             if device.attempt is not None:
                 device.attempt.set()
             if device.bearer is not None:
                 device.link_gone(device.bearer, 0)
+        self.owner_bus.start(self.withdraw())
+
+    async def withdraw(self):
+        """Takes all objects away, behind the answers that fail with the links."""
+        clearing = {each.clearing for each in self.devices.values() if each.clearing is not None}
+        if clearing:
+            await asyncio.wait(clearing, timeout=1)
         self.powered = self.scanning = False
         self.sessions.clear()
         self.filters.clear()
         self.forget_waiting()
         for device in list(self.devices.values()):
-            device.drop_objects(device.remote)
-            self.owner_bus.remove(device.place)
-        self.devices.clear()
+            self.drop(device)
         self.identities.clear()
         self.owner_bus.remove(self.place)
+        await self.come_back()
 
     async def come_back(self):
         pause = FIRST_PAUSE

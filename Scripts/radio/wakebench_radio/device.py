@@ -110,7 +110,7 @@ class RemoteDevice(Interface):
         return self.adapter.keys.has(self.identity)
 
     def start(self, work):
-        return self.adapter.bus.start(work)
+        return self.adapter.owner_bus.start(work)
 
     def properties(self):
         said = {
@@ -216,7 +216,10 @@ class RemoteDevice(Interface):
         self.attempt = asyncio.Event()
         try:
             link = await self.adapter.connect(self, CONNECTING, self.attempt)
-            if self.bearer is None and self.adapter.radio.device.connections.get(link.handle) is link:
+            if self.attempt.is_set():
+                # Disconnect came together with the link.
+                await self.adapter.radio.hang_up(link)
+            elif self.bearer is None and self.adapter.radio.device.connections.get(link.handle) is link:
                 self.linked(link)
         except LinkEnded:
             raise Refused("Failed", CANCELLED) from None
@@ -291,7 +294,7 @@ class RemoteDevice(Interface):
     def drop_objects(self, remote):
         """Each object before the one that it belongs to."""
         for each in reversed(remote):
-            self.adapter.bus.remove(each.place)
+            self.adapter.owner_bus.remove(each.place)
 
     async def operate(self, work):
         """A call on the link. Its end knows which tasks still have to answer."""
@@ -371,7 +374,7 @@ class RemoteDevice(Interface):
                 self.remote.append(each)
                 if isinstance(each, RemoteCharacteristic):
                     self.handles[each.handle] = each
-                self.adapter.bus.add(place, each)
+                self.adapter.owner_bus.add(place, each)
         self.services = services
 
     async def follow_changes(self, bearer):

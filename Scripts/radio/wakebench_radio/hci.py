@@ -143,12 +143,14 @@ class Radio:
         self.watching = []
         # The attempt to connect: its address and its task, and whether somebody waits for it.
         self.pending, self.wanted = None, False
+
     def failure(self, doing, error):
         see_help = "see --help for the kinds of transport"
         remedy = REMEDIES.get(self.name.partition(":")[0], see_help)
         if isinstance(error, OSError) and error.errno == errno.EAFNOSUPPORT:
             return RadioFailure(f"{self.name}: {doing}: the kernel has no Bluetooth; use another kind of transport")
-        if isinstance(error, (AssertionError, ValueError)) and not isinstance(error, TransportSpecError):
+        wrong = isinstance(error, (AssertionError, ValueError)) and not isinstance(error, TransportSpecError)
+        if wrong and self.transport is None:
             # Bumble takes the name apart without looking.
             return RadioFailure(f"{self.name}: {doing}: what stands behind its colon is not complete; {see_help}")
         if self.garbage:
@@ -313,13 +315,14 @@ class Radio:
             if quiet < SILENCE:
                 await asyncio.sleep(SILENCE - quiet)
                 continue
-            host = self.host
+            host, asked = self.host, loop.time()
             try:
                 await bounded(host.send_sync_command(hci.HCI_Read_BD_ADDR_Command()), ANSWER)
             except hci.HCI_Error:
                 pass
             except Exception as error:
-                if host is self.host:
+                # Who was stopped itself may find the answer and the end of the time at once.
+                if host is self.host and host.heard < asked:
                     self.lose(f"the controller does not answer: {reason_of(error)}")
                 continue
             host.heard = loop.time()
