@@ -38,10 +38,10 @@ CONFIGURATION = """\
 <limit name="max_replies_per_connection">50000</limit></busconfig>
 """
 PACKAGE = os.path.join(os.path.dirname(__file__), "..")
-# Bumble tells of packets for links that are gone; the tests make many of these.
-logging.getLogger("bumble").setLevel(logging.ERROR)
-# A world is made in one call that waits.
-logging.getLogger("asyncio").setLevel(logging.ERROR)
+# The peripherals of the tests are cut off in the middle of what they do, and a world is made in one call that waits: of
+# both Bumble and asyncio tell at length.
+for name in ("bumble", "asyncio"):
+    logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 class World:
