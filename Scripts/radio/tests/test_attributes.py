@@ -8,7 +8,7 @@ import unittest
 
 from bumble.att import ATT_Error, AttributeValue
 from bumble.gatt import Characteristic, Descriptor, Service
-from dbus_fast import Variant
+from dbus_fast import Message, MessageType, Variant
 
 from .support import CHARACTERISTIC, DESCRIPTOR, DEVICE, Client, RadioTest
 
@@ -279,6 +279,14 @@ class Attributes(RadioTest):
             await self.client.until(
                 lambda: not self.client.objects[self.main][CHARACTERISTIC]["NotifyAcquired"], "its end"
             )
+        # Nor do those that are sent to it.
+        for _ in range(5):
+            with open(os.devnull, encoding="utf-8") as held:
+                message = Message(
+                    destination="org.bluez", path=self.path, interface=DEVICE, member="Nothing", signature="h",
+                    body=[0], unix_fds=[held.fileno()],
+                )
+                self.assertIs((await self.client.bus.call(message)).message_type, MessageType.ERROR)
         self.assertEqual(len(os.listdir(folder)), before)
 
     # Changes

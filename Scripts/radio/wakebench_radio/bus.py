@@ -264,8 +264,9 @@ class Bus:
             return None
         if message.message_type is not MessageType.METHOD_CALL or message.interface == "org.freedesktop.DBus.Peer":
             return None
+        # No method here takes one, and the library leaves them open.
         for descriptor in message.unix_fds:
-            os.set_inheritable(descriptor, False)
+            os.close(descriptor)
         try:
             return self.dispatch(message)
         except Refused as refusal:
@@ -378,9 +379,6 @@ class Bus:
         return answer
 
     def refuse(self, message, refusal):
-        for descriptor in message.unix_fds:
-            os.close(descriptor)
-        message.unix_fds = []
         if message.flags & MessageFlag.NO_REPLY_EXPECTED:
             return True
         name = refusal.name if re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+", refusal.name) else LIBRARY_ERROR
