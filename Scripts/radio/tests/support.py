@@ -1,6 +1,7 @@
 """What the tests stand on: a bus, linked controllers, the bridge between them, a client of the bus, a peripheral."""
 
 import asyncio
+import ctypes
 import json
 import logging
 import os
@@ -44,6 +45,11 @@ for name in ("bumble", "asyncio"):
     logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
+def end_with_parent():
+    """A process ends when the tests are killed (PR_SET_PDEATHSIG, 1)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
 class World:
     """A folder with a bus, controllers and a bridge, each a process of its own."""
 
@@ -67,7 +73,8 @@ class World:
 
     def begin(self, command, **more):
         process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": PACKAGE}, **more
+            command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": PACKAGE},
+            preexec_fn=end_with_parent, **more,
         )
         self.processes.append(process)
         return process
