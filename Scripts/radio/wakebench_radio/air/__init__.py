@@ -1,0 +1,1 @@
+"""Device files as true Bluetooth LE peripherals, centrals and beacons, on any HCI transport that Bumble opens."""

@@ -1,0 +1,319 @@
+"""Device files as true Bluetooth LE peripherals, centrals and beacons.
+
+    python -m wakebench_radio.air DEVICE.yaml[=NAME]... --hci TRANSPORT...
+    python -m wakebench_radio.air DEVICE.yaml[=NAME]... --link FOLDER [--strangers N]
+
+With --hci each device has a transport of its own, of those that Bumble opens: usb:0, serial:PATH, tcp-client:HOST:PORT, unix:PATH,
+pty:PATH, hci-socket:0, android-netsim. With --link the air is in this process: linked controllers on the sockets FOLDER/0, for the
+bench, FOLDER/1 and so on, for the devices, and behind them those of the strangers.
+
+What comes about is a line each on standard output, `NAME: WORDS`; NAME is `air` for what concerns all. Lines on standard input are
+orders, `[NAME: ]ORDER`, where NAME can be left out with one device: notify UUID HEX, disconnect, silence, advertise, leave (silence
+and disconnect), arm FAULT, stop, and quit, which ends all. Each is answered by `ok`, or `no: REASON`, in the order in which they
+came.
+"""
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import pathlib
+import re
+import signal
+import stat
+import sys
+
+from . import device_file
+from .failures import Failure, FileError, Refused, TransportError
+from .beacon import Beacon
+from .central import Central
+from .peripheral import Peripheral, bug_of
+from ..link import Air, serve
+
+KINDS = {"bluetooth-peripheral": Peripheral, "bluetooth-central": Central, "ibeacon": Beacon}
+NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
+RESERVED = {"air", "ok", "no"}
+# Orders that wait for those before them, and octets of one.
+ORDERS, LONGEST_ORDER = 64, 4096
+USAGE, INTERRUPTED = 2, 130
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        print(f"air: {message}; see --help", file=sys.stderr)
+        sys.exit(USAGE)
+
+
+def parsed(arguments):
+    parser = Parser(
+        prog="python -m wakebench_radio.air", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("device", nargs="+", metavar="DEVICE.yaml[=NAME]", help="a device file, and what it is called here")
+    parser.add_argument("--hci", nargs="+", action="extend", default=[], metavar="TRANSPORT", help="one a device")
+    parser.add_argument("--link", metavar="FOLDER", help="the folder of the sockets of linked controllers")
+    parser.add_argument("--strangers", type=int, default=0, metavar="N", help="that many sockets more, at most 200")
+    parser.add_argument("--ready", type=int, metavar="FD", help="told once all are on the air: a line, a JSON object")
+    parser.add_argument("--parent", type=int, metavar="FD", help="a pipe whose end ends this")
+    parser.add_argument("--again", type=float, metavar="SECONDS", help="advertises and scans anew so often; for controllers"
+                        " that send an advertisement once, as btvirt's")
+    parser.add_argument("--no-security", action="store_true", help="asks for no encryption, whatever a file says")
+    for word, what in (
+        ("local-name", "NAME=TEXT: the name on the air, in place of the file's"),
+        ("address", "NAME=ADDRESS: the address, in place of the file's"),
+        ("bug", "NAME=BUG: what the first value of LENGTH or more octets that is written does: hang:LENGTH, no request is"
+         " answered any more; vanish:LENGTH, the link ends, and it advertises no more; none"),
+        ("fault", "NAME=FAULT: armed from the beginning; may be given several times"),
+    ):
+        parser.add_argument(f"--{word}", action="append", default=[], metavar="NAME=WORD", help=what)
+    options = parser.parse_args(arguments)
+    if bool(options.hci) == bool(options.link):
+        parser.error("expected --hci with a transport a device, or --link")
+    named = []
+    for each in options.device:
+        path, mark, name = each.rpartition("=")
+        path, name = (path, name) if mark else (each, pathlib.Path(each).stem)
+        if not NAME.fullmatch(name) or name in RESERVED:
+            parser.error(f"{each}: '{name}' is no name for a device; use DEVICE.yaml=NAME with letters, digits, - and _")
+        if name in [known for _, known in named]:
+            parser.error(f"{each}: a second device '{name}'; use DEVICE.yaml=NAME")
+        named.append((path, name))
+    if options.hci and len(options.hci) != len(named):
+        parser.error(f"{len(named)} devices on {len(options.hci)} transports; give each one of its own")
+    if not 0 <= options.strangers <= 200 or options.strangers and not options.link:
+        parser.error(f"--strangers {options.strangers}: 0 to 200, and with --link only")
+    if options.again is not None and not 0.1 <= options.again <= 3600:
+        parser.error(f"--again {options.again}: 0.1 to 3600 seconds")
+    own = {name: {"again": options.again, "no_security": options.no_security, "faults": []} for _, name in named}
+    for key, said in (("name", options.local_name), ("address", options.address), ("bug", options.bug), ("fault", options.fault)):
+        for each in said:
+            name, mark, value = each.partition("=")
+            if not mark or name not in own:
+                parser.error(f"{each}: no device '{name}'; use NAME=WORD with one of {', '.join(own)}")
+            if key == "fault":
+                own[name]["faults"].append(value)
+            else:
+                own[name][key] = value
+    for each in own.values():
+        try:
+            bug_of(each.get("bug", "none"))
+            if "address" in each:
+                device_file.address(each["address"])
+        except (ValueError, FileError) as error:
+            parser.error(str(error).removeprefix("device: "))
+    return options, named, own
+
+
+class Orders:
+    """Lines of standard input, in order. Its end ends nothing."""
+
+    def __init__(self):
+        self.lines, self.rest, self.reads = asyncio.Queue(), b"", False
+        try:
+            mode = os.fstat(0).st_mode
+        except OSError:
+            return
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(0):
+            self.listen()
+        elif stat.S_ISREG(mode):
+            self.rest = os.read(0, ORDERS * LONGEST_ORDER)
+            self.cut()
+
+    def listen(self):
+        asyncio.get_running_loop().add_reader(0, self.hear)
+        self.reads = True
+
+    def hear(self):
+        try:
+            data = os.read(0, LONGEST_ORDER)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            data = b""
+        self.rest += data
+        self.cut()
+        if not data or self.lines.qsize() >= ORDERS:
+            asyncio.get_running_loop().remove_reader(0)
+            self.reads = False
+            if not data:
+                self.listen = lambda: None
+
+    def cut(self):
+        *lines, self.rest = self.rest.split(b"\n")
+        if len(self.rest) > LONGEST_ORDER:
+            lines, self.rest = [*lines, self.rest], b""
+        for line in lines:
+            self.lines.put_nowait(line.decode(errors="replace").strip())
+
+    async def next(self):
+        line = await self.lines.get()
+        if not self.reads and self.lines.qsize() < ORDERS:
+            self.listen()
+        return line
+
+
+class Players:
+    """All devices of this process."""
+
+    def __init__(self, options, named, own):
+        self.options, self.named, self.own = options, named, own
+        self.ending = asyncio.get_running_loop().create_future()
+        self.stations, self.servers = {}, []
+        self.code = 0
+
+    def end(self, code=0):
+        if not self.ending.done():
+            self.ending.set_result(code)
+
+    def say(self, line):
+        try:
+            print(" ".join(line.split()), flush=True)
+        except OSError:
+            # Nobody reads any more.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            self.end()
+
+    def teller(self, name):
+        return lambda *words: self.say(f"{name}: " + " ".join(str(each) for each in words))
+
+    # Begin and end
+
+    async def run(self):
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self.end)
+        loop.add_signal_handler(signal.SIGINT, self.end, INTERRUPTED)
+        if self.options.parent is not None:
+            self.watch_parent(self.options.parent)
+        try:
+            files = [(name, device_file.read(path)) for path, name in self.named]
+            for name, file in files:
+                KINDS[file["device"]](file, "", lambda *_: None, self.own[name])
+            transports = await self.link(len(files)) if self.options.link else self.options.hci
+            for (name, file), transport in zip(files, transports):
+                self.stations[name] = KINDS[file["device"]](file, transport, self.teller(name), self.own[name])
+            if await self.unless_ended(each.live() for each in self.stations.values()):
+                self.tell_ready()
+                obeying = asyncio.ensure_future(self.obey())
+                if await self.unless_ended(self.watch(each) for each in self.stations.values()) and self.options.link:
+                    # The bench and strangers stay linked.
+                    await self.ending
+                obeying.cancel()
+            return self.ending.result() if self.ending.done() and self.ending.result() else self.code
+        except Failure as error:
+            print(f"air: {error}", file=sys.stderr)
+            return error.code
+        finally:
+            await asyncio.gather(*(each.stop() for each in self.stations.values()))
+            for each in self.servers:
+                each.close()
+
+    async def unless_ended(self, works):
+        """Whether all were done before the end came."""
+        done = asyncio.gather(*works)
+        await asyncio.wait({done, self.ending}, return_when=asyncio.FIRST_COMPLETED)
+        if done.done():
+            done.result()
+            return True
+        done.cancel()
+        await asyncio.wait({done})
+        return False
+
+    async def link(self, count):
+        """Listens on the sockets, and gives the transports of the devices."""
+        folder, air = pathlib.Path(self.options.link), Air()
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for number in range(1 + count + self.options.strangers):
+                self.servers.append(await serve(f"unix:{folder / str(number)}", air, number + 1))
+        except OSError as error:
+            raise TransportError(f"{folder}: {error.strerror or error}; name a folder that can be written, by a short path") from None
+        transports = [each.transport for each in self.servers]
+        self.say(f"air: bench {transports[0]}")
+        for each in transports[1 + count:]:
+            self.say(f"air: stranger {each}")
+        return transports[1:1 + count]
+
+    def tell_ready(self):
+        self.say("air: ready")
+        if self.options.ready is None:
+            return
+        devices = [
+            {"name": name, "kind": each.kind, "address": each.address, "transport": each.where}
+            for name, each in self.stations.items()
+        ]
+        transports = [each.transport for each in self.servers]
+        told = {"bench": transports[:1], "devices": devices, "strangers": transports[1 + len(devices):]}
+        try:
+            with os.fdopen(self.options.ready, "w") as ready:
+                ready.write(json.dumps(told) + "\n")
+        except OSError as error:
+            print(f"air: --ready {self.options.ready}: {error.strerror}", file=sys.stderr)
+
+    def watch_parent(self, descriptor):
+        def look():
+            try:
+                if os.read(descriptor, 256):
+                    return
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError:
+                pass
+            asyncio.get_running_loop().remove_reader(descriptor)
+            self.end()
+
+        try:
+            asyncio.get_running_loop().add_reader(descriptor, look)
+        except (OSError, ValueError) as error:
+            print(f"air: --parent {descriptor}: {error}; give the end of a pipe", file=sys.stderr)
+            self.end(USAGE)
+
+    async def watch(self, station):
+        """Until a device is lost, stops, or has nothing more to do."""
+        waits = [station.lost, asyncio.ensure_future(station.ended.wait())]
+        if station.kind == "central":
+            waits.append(asyncio.ensure_future(station.finished.wait()))
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        if station.lost.done():
+            print(f"air: {station.lost.result()}", file=sys.stderr, flush=True)
+            self.code = TransportError.code
+        await station.stop()
+
+    # Orders
+
+    async def obey(self):
+        orders = Orders()
+        while True:
+            line = await orders.next()
+            try:
+                await self.carry_out(line.split())
+                self.say("ok")
+            except Refused as error:
+                self.say(f"no: {error}")
+            except Exception as error:
+                self.say(f"no: {type(error).__name__} {error}")
+
+    async def carry_out(self, words):
+        if words == ["quit"]:
+            self.end()
+            return
+        name = next(iter(self.stations)) if len(self.stations) == 1 else None
+        if words and words[0].endswith(":"):
+            name = words.pop(0)[:-1]
+        if not words:
+            raise Refused("an empty order; use 'NAME: ORDER'")
+        if name not in self.stations:
+            found = "which device is meant" if name is None else f"no device '{name}'"
+            raise Refused(f"{found}; use 'NAME: ORDER' with one of {', '.join(self.stations)}")
+        await self.stations[name].order(words)
+
+
+async def main(arguments):
+    return await Players(*parsed(arguments)).run()
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.WARNING, format="air: %(message)s")
+    # Bumble's own lines name each packet; what matters of them is said here.
+    logging.getLogger("bumble").setLevel(logging.CRITICAL)
+    logging.getLogger("wakebench_radio.link").setLevel(logging.ERROR)
+    sys.exit(asyncio.run(main(sys.argv[1:])))

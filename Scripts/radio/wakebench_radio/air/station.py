@@ -1,0 +1,429 @@
+"""A Bumble host on an HCI transport, and what all devices on the air have in common."""
+
+import asyncio
+import logging
+import os
+
+from bumble.core import AdvertisingData, BaseBumbleError
+from bumble.device import AdvertisingType, Device, DeviceConfiguration
+from bumble.hci import Address, HCI_Constant, HCI_Read_BD_ADDR_Command, HCI_Reset_Command
+from bumble.host import Host
+from bumble.keys import MemoryKeyStore
+from bumble.pairing import PairingConfig
+from bumble.transport import open_transport
+
+from . import device_file
+from .failures import Refused, TransportError
+
+log = logging.getLogger(__name__)
+
+# In seconds.
+OPENING, POWERING, COMMANDING, DISCONNECTING, RESETTING = 10, 10, 4, 3, 1
+# A controller that says nothing is asked so often whether it is there; some transports tell of no loss.
+HEARTBEAT = 5
+# An extended advertising set that was taken away in the moment of a connection leaves the connection untold.
+UNTOLD = 1
+# Octets of a legacy advertisement, and of a scan response (Core 5.4, Vol 6, Part B, 2.3.1.3).
+LONGEST_ADVERTISEMENT = 31
+# ACL packets that may wait for the controller before a value is held back.
+WAITING = 32
+
+# Bumble's tasks that took longer than they were waited for: they end by themselves, and are kept until then.
+unfinished = set()
+
+
+class LinkLost(Exception):
+    """What was asked needs a link, and the link is gone."""
+
+
+async def bounded(work, limit):
+    """The result of something of Bumble's, or TimeoutError; it is never cancelled in the middle of a command.
+
+    A link that goes cancels what waits for it, which is LinkLost here.
+    """
+    task = asyncio.ensure_future(work)
+    unfinished.add(task)
+    task.add_done_callback(settle)
+    await asyncio.wait({task}, timeout=limit)
+    if not task.done():
+        raise TimeoutError
+    if task.cancelled():
+        raise LinkLost
+    return task.result()
+
+
+def settle(task):
+    unfinished.discard(task)
+    if not task.cancelled():
+        # An exception that nobody waits for any more is not told at the end.
+        task.exception()
+
+
+def reason_text(reason):
+    """Why a link ended, in words and as HCI has it."""
+    if reason == 0:
+        return "transport lost"
+    return f"{HCI_Constant.error_name(reason).removesuffix('_ERROR').replace('_', ' ').lower()} 0x{reason:02x}"
+
+
+def guarded(listener):
+    """A listener that never raises into Bumble, which would leave out what comes after it."""
+
+    def call(*arguments):
+        try:
+            return listener(*arguments)
+        except Exception:
+            log.exception("a listener failed")
+            return None
+
+    return call
+
+
+def advertisement_parts(fields):
+    """What an advertisement of a device file has beside flags and name, as [(type, bytes)]."""
+    short, full = [], []
+    for service in device_file.several(fields, "services"):
+        uuid = uuid_octets(service)
+        (short if len(uuid) == 2 else full).append(uuid)
+    parts = []
+    if short:
+        parts.append((AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, b"".join(short)))
+    if full:
+        parts.append((AdvertisingData.COMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS, b"".join(full)))
+    if "manufacturer-data" in fields:
+        parts.append((AdvertisingData.MANUFACTURER_SPECIFIC_DATA, device_file.octets(fields["manufacturer-data"])))
+    for each in device_file.several(fields, "service-data"):
+        uuid = uuid_octets(device_file.required(each, "service"))
+        kind = AdvertisingData.SERVICE_DATA_16_BIT_UUID if len(uuid) == 2 else AdvertisingData.SERVICE_DATA_128_BIT_UUID
+        parts.append((kind, uuid + device_file.octets(device_file.required(each, "data"))))
+    if "tx-power" in fields:
+        power = device_file.integer(fields["tx-power"], -127, 20)
+        parts.append((AdvertisingData.TX_POWER_LEVEL, power.to_bytes(1, "little", signed=True)))
+    return parts
+
+
+def uuid_octets(uuid):
+    """A UUID as it lies on the air: 2 octets for those of the Bluetooth base, else 16, least significant first."""
+    text = device_file.canonical(uuid)
+    return bytes.fromhex(text.replace("-", ""))[::-1]
+
+
+def packed(parts):
+    return b"".join(bytes([len(value) + 1, kind]) + value for kind, value in parts)
+
+
+class Station:
+    """A device on one transport. `tell` takes what comes about, as words."""
+
+    kind = ""
+
+    def __init__(self, file, transport, tell, options):
+        self.file, self.where, self.tell, self.options = file, transport, tell, options
+        self.name = options.get("name") or (device_file.name(file["name"]) if "name" in file else "")
+        self.address = device_file.address(options.get("address") or device_file.required(file, "address"))
+        self.transport = self.device = None
+        self.links = []
+        self.advertises = False
+        # One change of the advertising at a time.
+        self.advertising = asyncio.Lock()
+        self.tasks = set()
+        # Set with the reason once the transport is lost.
+        self.lost = asyncio.get_running_loop().create_future()
+        self.ended = asyncio.Event()
+        self.read()
+
+    # What a kind of device says of itself
+
+    def read(self):
+        """Reads what the device file has for this kind. FileError says what is wrong."""
+
+    def build(self):
+        """Makes what the device has, once there is a Bumble device."""
+
+    async def begin(self):
+        """Goes on the air."""
+
+    def advertisement(self):
+        """What is said unasked, what is answered to a scan, and the type."""
+        return b"", b"", AdvertisingType.UNDIRECTED
+
+    def goes_on_advertising(self):
+        """Whether it advertises while there is a link."""
+        return False
+
+    def interval(self):
+        """Milliseconds from one advertisement to the next."""
+        return 100.0
+
+    # The transport
+
+    async def open(self):
+        self.transport = await self.reach(bounded(open_transport(self.where), OPENING))
+        source, sink = self.transport.source, self.transport.sink
+        config = DeviceConfiguration(name=self.name, address=Address(self.address), irk=os.urandom(16))
+        self.device = Device(config=config, host=Host(source, sink))
+        self.device.command_timeout = COMMANDING
+        self.device.keystore = MemoryKeyStore()
+        self.device.pairing_config_factory = self.pairing
+        for each in (self.device.host, self.device, self.device.gatt_server):
+            each.on("error", lambda error: log.error("%s: %s", self.where, error))
+        self.device.host.on("flush", guarded(lambda: self.lose("it has ended")))
+        self.device.host.on("le_connection", guarded(self.linked))
+        self.device.on("connection", guarded(self.connected))
+        if terminated := getattr(source, "terminated", None):
+            terminated.add_done_callback(lambda future: self.lose(self.ending(future)))
+        self.build()
+        await self.reach(bounded(self.device.power_on(), POWERING))
+        self.do(self.ask_whether_there())
+
+    async def reach(self, work):
+        try:
+            return await work
+        except TimeoutError:
+            raise TransportError(f"{self.where}: no answer; is a controller behind it?") from None
+        except Exception as error:
+            text = str(error).strip() or type(error).__name__
+            raise TransportError(f"{self.where}: {text}; name a transport that Bumble opens, such as usb:0") from None
+
+    @staticmethod
+    def ending(future):
+        if future.cancelled():
+            return "it has ended"
+        return str(future.exception() or "it has ended")
+
+    def lose(self, reason):
+        if not self.lost.done() and not self.ended.is_set():
+            self.lost.set_result(f"{self.where}: transport lost: {reason}")
+
+    async def ask_whether_there(self):
+        while not self.lost.done():
+            await asyncio.sleep(HEARTBEAT)
+            try:
+                await bounded(self.device.host.send_sync_command(HCI_Read_BD_ADDR_Command()), COMMANDING)
+            except (TimeoutError, LinkLost):
+                self.lose(f"no answer in {COMMANDING} s")
+            except BaseBumbleError as error:
+                log.debug("%s: %s", self.where, error)
+
+    def pairing(self, connection):
+        # Bonds are under the address that is advertised with.
+        return PairingConfig(bonding=True, identity_address_type=PairingConfig.AddressType.RANDOM)
+
+    def do(self, work):
+        """Starts something that is kept until it ends, and ends with the device."""
+        task = asyncio.ensure_future(self.watched(work))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        return task
+
+    async def watched(self, work):
+        try:
+            return await work
+        except (LinkLost, TimeoutError, BaseBumbleError) as error:
+            self.tell("failed", str(error) or type(error).__name__)
+        except Exception:
+            log.exception("%s: a task failed", self.where)
+        return None
+
+    # Links
+
+    def linked(self, handle, *_):
+        """A link that the controller tells of; Bumble tells of it once the advertising set has ended, too."""
+        asyncio.get_running_loop().call_later(UNTOLD, guarded(self.look_for), handle)
+
+    def look_for(self, handle):
+        connection = self.device.connections.get(handle)
+        if connection and connection not in self.links:
+            self.connected(connection)
+
+    def connected(self, connection):
+        if connection in self.links:
+            return
+        self.links.append(connection)
+        connection.on("error", lambda error: log.error("%s: %s", self.where, error))
+        connection.on("disconnection", guarded(lambda reason: self.disconnected(connection, reason)))
+        self.tell("connected", connection.peer_address.to_string(False))
+        self.link_came(connection)
+        self.do(self.go_on_advertising())
+
+    def link_came(self, connection):
+        """A link is up."""
+
+    def disconnected(self, connection, reason):
+        if connection not in self.links:
+            return
+        self.links.remove(connection)
+        self.link_went(connection)
+        self.tell("disconnected", reason_text(reason))
+        if not self.lost.done():
+            self.do(self.go_on_advertising())
+
+    def link_went(self, connection):
+        """A link is gone."""
+
+    async def disconnect(self):
+        """Ends all links. Values that are on their way go first."""
+        for link in list(self.links):
+            if self.device.connections.get(link.handle) is not link:
+                continue
+            try:
+                await self.drained(link)
+                await bounded(link.disconnect(), DISCONNECTING)
+            except (TimeoutError, LinkLost, BaseBumbleError) as error:
+                if link in self.links:
+                    self.tell("disconnecting failed", str(error) or type(error).__name__)
+
+    async def drained(self, link):
+        """Waits until the controller has what was sent, at most a second."""
+        await self.until(link, lambda queue: queue.pending == 0, 1)
+
+    async def room(self, link):
+        """Waits until a value can be sent on a link without filling a queue; false when the link is gone."""
+        return await self.until(link, lambda queue: queue.pending < WAITING, None)
+
+    async def until(self, link, condition, limit):
+        queue = link.data_packet_queue
+        if queue is None or self.device.connections.get(link.handle) is not link:
+            return False
+        if condition(queue):
+            return True
+        flowed = asyncio.Event()
+        wake = guarded(lambda *_: flowed.set())
+        queue.on("flow", wake)
+        link.on("disconnection", wake)
+        try:
+            async with asyncio.timeout(limit):
+                while not condition(queue):
+                    if self.device.connections.get(link.handle) is not link:
+                        return False
+                    flowed.clear()
+                    await flowed.wait()
+        except TimeoutError:
+            return False
+        finally:
+            queue.remove_listener("flow", wake)
+            link.remove_listener("disconnection", wake)
+        return self.device.connections.get(link.handle) is link
+
+    # Advertising
+
+    async def go_on_advertising(self):
+        """A connection has ended the advertising in the controller, and so has nothing else."""
+        async with self.advertising:
+            if self.advertises and (not self.links or self.goes_on_advertising()):
+                await self.start_advertising()
+
+    async def start_advertising(self):
+        said, answered, kind = self.advertisement()
+        pause = self.interval()
+        arguments = {
+            "advertising_data": said, "scan_response_data": answered, "advertising_interval_min": pause,
+            "advertising_interval_max": pause,
+        }
+        try:
+            await bounded(self.device.start_advertising(advertising_type=kind, **arguments), POWERING)
+        except BaseBumbleError:
+            # Somebody connected meanwhile, or the controller takes no second link.
+            if not self.links:
+                raise
+            if self.goes_on_advertising():
+                kind = AdvertisingType.UNDIRECTED_SCANNABLE if answered else AdvertisingType.UNDIRECTED
+                await bounded(self.device.start_advertising(advertising_type=kind, **arguments), POWERING)
+
+    async def stop_advertising(self):
+        await bounded(self.device.stop_advertising(), POWERING)
+
+    async def advertise(self):
+        async with self.advertising:
+            self.advertises = True
+            if not self.links or self.goes_on_advertising():
+                await self.start_advertising()
+        self.tell("advertising")
+
+    async def silence(self):
+        async with self.advertising:
+            self.advertises = False
+            await self.stop_advertising()
+        self.tell("silent")
+
+    async def advertise_again(self, pause):
+        """Advertises anew every `pause` seconds: some emulated controllers send an advertisement once."""
+        while True:
+            await asyncio.sleep(pause)
+            await self.go_on_advertising()
+
+    # Orders
+
+    async def order(self, words):
+        """Carries out what a line of standard input says; Refused says why not."""
+        orders = {
+            "disconnect": self.end_links, "silence": self.silence, "advertise": self.advertise, "leave": self.leave,
+            "stop": self.stop,
+        }
+        if self.ended.is_set():
+            raise Refused("it has stopped")
+        if len(words) == 1 and words[0] in orders:
+            await orders[words[0]]()
+        elif words[0] == "arm" and len(words) == 2:
+            await self.arm(words[1])
+        elif not await self.own_order(words):
+            raise Refused(f"'{' '.join(words)}' is no order for a {self.kind}; {self.known_orders()}")
+
+    def known_orders(self):
+        return "use disconnect, silence, advertise, leave, arm FAULT, stop or quit"
+
+    async def own_order(self, words):
+        """An order of this kind of device alone; false if there is none."""
+        return False
+
+    async def end_links(self):
+        if not self.links:
+            raise Refused("there is no link")
+        await self.disconnect()
+
+    async def leave(self):
+        """Away from the air, until it advertises again: nothing is sent, and the links end."""
+        await self.silence()
+        await self.disconnect()
+
+    def known_fault(self, faults, name):
+        if name not in faults:
+            raise Refused(f"no fault '{name}'; the device has {', '.join(faults) or 'none'}")
+        return faults[name]
+
+    async def arm(self, name):
+        raise Refused(f"no fault '{name}'; the device has none")
+
+    # The end
+
+    async def live(self):
+        """From the opening of the transport until it is lost, or the device stops or has nothing more to do."""
+        await self.open()
+        await self.begin()
+        if pause := self.options.get("again"):
+            self.do(self.advertise_again(pause))
+
+    async def stop(self):
+        """Leaves the air for good: a controller keeps links and advertising of a host that only goes away."""
+        if self.ended.is_set():
+            return
+        self.ended.set()
+        for task in list(self.tasks):
+            if task is not asyncio.current_task():
+                task.cancel()
+        if self.device and not self.lost.done():
+            self.advertises = False
+            for work in (self.stop_advertising, self.disconnect, self.reset):
+                try:
+                    await bounded(work(), DISCONNECTING)
+                except Exception as error:
+                    log.debug("%s: ending: %s", self.where, error)
+        if self.transport:
+            try:
+                await bounded(self.transport.close(), DISCONNECTING)
+            except Exception as error:
+                log.debug("%s: closing: %s", self.where, error)
+        self.tell("stopped")
+
+    async def reset(self):
+        await bounded(self.device.host.send_sync_command(HCI_Reset_Command()), RESETTING)
