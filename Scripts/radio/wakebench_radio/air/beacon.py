@@ -114,7 +114,7 @@ class Beacon(Station):
                 ],
             },
         )
-        self.reach = self.reach_of(self.power)
+        self.radius = self.radius_of(self.power)
         self.is_near = self.is_mute = self.is_silenced = False
         self.played = None
 
@@ -126,7 +126,7 @@ class Beacon(Station):
         x, y = (device_file.decimal(device_file.required(position, key), -100_000, 100_000) for key in ("x", "y"))
         return max(0.01, math.hypot(x, y))
 
-    def reach_of(self, power):
+    def radius_of(self, power):
         """Metres at which it is as weak as a phone can hear."""
         return math.pow(10, (power - SENSITIVITY) / (10 * self.exponent))
 
@@ -154,7 +154,7 @@ class Beacon(Station):
     async def come_and_go(self):
         clock = asyncio.get_running_loop()
         passed, last = clock.time() - self.began, None
-        for time, metres in self.distances.changes(self.reach):
+        for time, metres in self.distances.changes(self.radius):
             if time > passed:
                 if last is not None:
                     await self.be_near(last[0])
@@ -197,7 +197,7 @@ class Beacon(Station):
             self.is_mute = True
             asyncio.get_running_loop().call_later(value, guarded(self.speak))
         elif effect == "weaken":
-            self.reach = self.reach_of(self.power - value)
+            self.radius = self.radius_of(self.power - value)
             self.play()
         elif effect == "measured-power":
             self.power = value

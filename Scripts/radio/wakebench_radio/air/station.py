@@ -6,10 +6,13 @@ import os
 
 from bumble.core import AdvertisingData, BaseBumbleError
 from bumble.device import AdvertisingType, Device, DeviceConfiguration
-from bumble.hci import Address, HCI_Constant, HCI_Read_BD_ADDR_Command, HCI_Reset_Command
+from bumble.hci import (
+    Address, HCI_AclDataPacket, HCI_Constant, HCI_Event, HCI_Read_BD_ADDR_Command, HCI_Reset_Command,
+)
 from bumble.host import Host
 from bumble.keys import MemoryKeyStore
 from bumble.pairing import PairingConfig
+from bumble.snoop import Snooper
 from bumble.transport import open_transport
 
 from . import device_file
@@ -112,6 +115,31 @@ def packed(parts):
     return b"".join(bytes([len(value) + 1, kind]) + value for kind, value in parts)
 
 
+class AirHost(Host):
+    """Bumble's host without a text of each packet for its log, which costs more than the packet."""
+
+    def send_hci_packet(self, packet):
+        data = bytes(packet)
+        if self.snooper:
+            self.snooper.snoop(data, Snooper.Direction.HOST_TO_CONTROLLER)
+        if self.hci_sink:
+            self.hci_sink.on_packet(data)
+
+    def on_hci_packet(self, packet):
+        if self.snooper or not isinstance(packet, (HCI_Event, HCI_AclDataPacket)):
+            super().on_hci_packet(packet)
+        elif isinstance(packet, HCI_Event):
+            self.on_hci_event_packet(packet)
+        else:
+            self.on_hci_acl_data_packet(packet)
+
+    def on_transport_lost(self):
+        # An answer that came in the same moment is one.
+        if self.pending_response and self.pending_response.done():
+            self.pending_response = None
+        super().on_transport_lost()
+
+
 class Station:
     """A device on one transport. `tell` takes what comes about, as words."""
 
@@ -161,7 +189,7 @@ class Station:
         self.transport = await self.reach(bounded(open_transport(self.where), OPENING))
         source, sink = self.transport.source, self.transport.sink
         config = DeviceConfiguration(name=self.name, address=Address(self.address), irk=os.urandom(16))
-        self.device = Device(config=config, host=Host(source, sink))
+        self.device = Device(config=config, host=AirHost(source, sink))
         self.device.command_timeout = COMMANDING
         self.device.keystore = MemoryKeyStore()
         self.device.pairing_config_factory = self.pairing
