@@ -79,7 +79,7 @@ def parsed(arguments):
             parser.error(f"{each}: a second device '{name}'; use DEVICE.yaml=NAME")
         named.append((path, name))
     if options.hci and len(options.hci) != len(named):
-        parser.error(f"{len(named)} devices on {len(options.hci)} transports; give each one of its own")
+        parser.error(f"a transport for each device: {len(options.hci)} for {len(named)}; give each one of its own")
     if not 0 <= options.strangers <= 200 or options.strangers and not options.link:
         parser.error(f"--strangers {options.strangers}: 0 to 200, and with --link only")
     if options.again is not None and not 0.1 <= options.again <= 3600:
@@ -105,38 +105,44 @@ def parsed(arguments):
 
 
 class Orders:
-    """Lines of standard input, in order. Its end ends nothing."""
+    """Lines of a descriptor, in order. Its end ends nothing."""
 
-    def __init__(self):
-        self.lines, self.rest, self.reads = asyncio.Queue(), b"", False
+    def __init__(self, descriptor):
+        self.descriptor = descriptor
+        self.lines, self.rest = asyncio.Queue(), b""
+        self.reads = self.is_over = False
         try:
-            mode = os.fstat(0).st_mode
+            mode = os.fstat(descriptor).st_mode
         except OSError:
             return
-        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(0):
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor):
             self.listen()
         elif stat.S_ISREG(mode):
-            self.rest = os.read(0, ORDERS * LONGEST_ORDER)
+            self.rest = os.read(descriptor, ORDERS * LONGEST_ORDER)
             self.cut()
 
     def listen(self):
-        asyncio.get_running_loop().add_reader(0, self.hear)
-        self.reads = True
+        if not self.is_over and not self.reads:
+            asyncio.get_running_loop().add_reader(self.descriptor, self.hear)
+            self.reads = True
+
+    def rest_from_reading(self):
+        if self.reads:
+            asyncio.get_running_loop().remove_reader(self.descriptor)
+            self.reads = False
 
     def hear(self):
         try:
-            data = os.read(0, LONGEST_ORDER)
+            data = os.read(self.descriptor, LONGEST_ORDER)
         except (BlockingIOError, InterruptedError):
             return
         except OSError:
             data = b""
         self.rest += data
         self.cut()
-        if not data or self.lines.qsize() >= ORDERS:
-            asyncio.get_running_loop().remove_reader(0)
-            self.reads = False
-            if not data:
-                self.listen = lambda: None
+        self.is_over = not data
+        if self.is_over or self.lines.qsize() >= ORDERS:
+            self.rest_from_reading()
 
     def cut(self):
         *lines, self.rest = self.rest.split(b"\n")
@@ -147,7 +153,7 @@ class Orders:
 
     async def next(self):
         line = await self.lines.get()
-        if not self.reads and self.lines.qsize() < ORDERS:
+        if self.lines.qsize() < ORDERS:
             self.listen()
         return line
 
@@ -155,8 +161,8 @@ class Orders:
 class Players:
     """All devices of this process."""
 
-    def __init__(self, options, named, own):
-        self.options, self.named, self.own = options, named, own
+    def __init__(self, options, named, own, orders=0):
+        self.options, self.named, self.own, self.orders = options, named, own, orders
         self.ending = asyncio.get_running_loop().create_future()
         self.stations, self.servers = {}, []
         self.code = 0
@@ -215,7 +221,7 @@ class Players:
             done.result()
             return True
         done.cancel()
-        await asyncio.wait({done})
+        await asyncio.gather(done, return_exceptions=True)
         return False
 
     async def link(self, count):
@@ -281,16 +287,19 @@ class Players:
     # Orders
 
     async def obey(self):
-        orders = Orders()
-        while True:
-            line = await orders.next()
-            try:
-                await self.carry_out(line.split())
-                self.say("ok")
-            except Refused as error:
-                self.say(f"no: {error}")
-            except Exception as error:
-                self.say(f"no: {type(error).__name__} {error}")
+        orders = Orders(self.orders)
+        try:
+            while True:
+                line = await orders.next()
+                try:
+                    await self.carry_out(line.split())
+                    self.say("ok")
+                except Refused as error:
+                    self.say(f"no: {error}")
+                except Exception as error:
+                    self.say(f"no: {type(error).__name__} {error}")
+        finally:
+            orders.rest_from_reading()
 
     async def carry_out(self, words):
         if words == ["quit"]:
@@ -307,8 +316,9 @@ class Players:
         await self.stations[name].order(words)
 
 
-async def main(arguments):
-    return await Players(*parsed(arguments)).run()
+async def main(arguments, orders=0):
+    """The exit code. `orders` is the descriptor that orders are read from."""
+    return await Players(*parsed(arguments), orders).run()
 
 
 if __name__ == "__main__":

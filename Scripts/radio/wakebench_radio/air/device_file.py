@@ -105,7 +105,7 @@ def required(fields, key):
     if not isinstance(fields, dict):
         raise wrong(fields, "no mapping", f"a mapping with '{key}'")
     if key not in fields:
-        raise wrong(fields, f"no '{key}'", f"'{key}'")
+        raise wrong(fields, f"no '{key}'", "one")
     return fields[key]
 
 

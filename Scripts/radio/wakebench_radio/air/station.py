@@ -210,7 +210,9 @@ class Station:
         except TimeoutError:
             raise TransportError(f"{self.where}: no answer; is a controller behind it?") from None
         except Exception as error:
-            text = str(error).strip() or type(error).__name__
+            text = getattr(error, "strerror", None) or str(error).strip() or type(error).__name__
+            if isinstance(error, (ValueError, AssertionError, LookupError)):
+                text = "it cannot be read"
             raise TransportError(f"{self.where}: {text}; name a transport that Bumble opens, such as usb:0") from None
 
     @staticmethod
@@ -451,7 +453,7 @@ class Station:
                 await bounded(self.transport.close(), DISCONNECTING)
             except Exception as error:
                 log.debug("%s: closing: %s", self.where, error)
-        self.tell("stopped")
+            self.tell("stopped")
 
     async def reset(self):
         await bounded(self.device.host.send_sync_command(HCI_Reset_Command()), RESETTING)

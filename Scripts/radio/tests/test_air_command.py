@@ -1,0 +1,205 @@
+"""The command python -m wakebench_radio.air: its options, orders and exit codes."""
+
+import asyncio
+import contextlib
+import io
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE)]
+
+from bumble.device import Device, Peer
+from bumble.hci import Address
+from bumble.transport import open_transport
+
+from test_air import BEACON, BELT, LIMIT, Told
+from wakebench_radio.air.__main__ import main, parsed
+
+
+class Out(io.StringIO):
+    """Standard output whose lines can be waited for."""
+
+    def __init__(self):
+        super().__init__()
+        self.told = Told()
+
+    def write(self, text):
+        if text != "\n":
+            self.told(text)
+
+
+class CommandTests(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self):
+        asyncio.get_running_loop().set_debug(False)
+        self.end = contextlib.AsyncExitStack()
+        self.folder = pathlib.Path(self.end.enter_context(tempfile.TemporaryDirectory()))
+        self.out, self.errors = Out(), io.StringIO()
+        self.end.enter_context(contextlib.redirect_stdout(self.out))
+        self.end.enter_context(contextlib.redirect_stderr(self.errors))
+        self.read, self.write = os.pipe()
+        self.end.callback(os.close, self.read)
+        self.belt = self.file("belt", BELT)
+        self.beacon = self.file("beacon", BEACON)
+        self.running = None
+
+    async def asyncTearDown(self):
+        if self.running and not self.running.done():
+            self.say("quit")
+            await asyncio.wait({self.running}, timeout=LIMIT)
+        os.close(self.write)
+        await self.end.aclose()
+
+    def file(self, name, text):
+        path = self.folder / f"{name}.yaml"
+        path.write_text(text)
+        return str(path)
+
+    def say(self, line):
+        os.write(self.write, line.encode() + b"\n")
+
+    async def run_air(self, *arguments, orders=None):
+        return await main([*arguments], self.read if orders is None else orders)
+
+    async def begin(self, *arguments):
+        self.running = asyncio.ensure_future(self.run_air(*arguments, "--link", str(self.folder / "air")))
+        await self.out.told.until("air: ready")
+
+    async def code(self):
+        return await asyncio.wait_for(self.running, LIMIT)
+
+    async def connect(self):
+        transport = await open_transport(f"unix:{self.folder}/air/0")
+        self.end.push_async_callback(transport.close)
+        device = Device.with_hci("Far", Address("F0:AA:00:00:00:01"), transport.source, transport.sink)
+        await device.power_on()
+        async with asyncio.timeout(LIMIT):
+            return Peer(await device.connect(Address("F0:11:22:33:44:55")))
+
+    async def test_the_bench_finds_the_devices(self):
+        await self.begin(self.belt, self.beacon)
+        await self.connect()
+        await self.out.told.until("belt: connected F0:AA:00:00:00:01")
+
+    async def test_orders_are_answered_in_order(self):
+        await self.begin(self.belt)
+        for line in ("silence", "arm none", "belt: advertise", "other: silence", "jump", "", "quit"):
+            self.say(line)
+        self.assertEqual(await self.code(), 0)
+        answers = [line for line in self.out.told.lines if line == "ok" or line.startswith("no: ")]
+        self.assertEqual([line.split()[0] for line in answers], ["ok", "no:", "ok", "no:", "no:", "no:", "ok"])
+        self.assertIn("no: no device 'other'; use 'NAME: ORDER' with one of belt", answers)
+
+    async def test_an_order_to_several_names_its_device(self):
+        await self.begin(self.belt, self.beacon)
+        self.say("silence")
+        self.assertIn("which device is meant", await self.out.told.until("no: "))
+
+    async def test_a_device_that_stops_lets_the_others_go_on(self):
+        await self.begin(self.belt, self.beacon)
+        self.say("beacon: stop")
+        await self.out.told.until("beacon: stopped")
+        await self.connect()
+        await self.out.told.until("belt: connected")
+
+    async def test_quitting_ends_the_links_and_removes_the_sockets(self):
+        await self.begin(self.belt)
+        peer = await self.connect()
+        gone = asyncio.get_running_loop().create_future()
+        peer.connection.on("disconnection", gone.set_result)
+        self.say("quit")
+        self.assertEqual(await asyncio.wait_for(gone, LIMIT), 0x13)
+        self.assertEqual(await self.code(), 0)
+        self.assertEqual(list((self.folder / "air").iterdir()), [])
+
+    async def test_ready_is_told_with_all_sockets(self):
+        read, write = os.pipe()
+        self.end.callback(os.close, read)
+        await self.begin(self.belt, "--strangers", "1", "--ready", str(write))
+        told = json.loads(os.read(read, 4096))
+        self.assertEqual(told["bench"], [f"unix:{self.folder}/air/0"])
+        self.assertEqual(told["strangers"], [f"unix:{self.folder}/air/2"])
+        self.assertEqual([each["name"] for each in told["devices"]], ["belt"])
+
+    async def test_it_ends_with_its_parent(self):
+        read, write = os.pipe()
+        self.end.callback(os.close, read)
+        await self.begin(self.belt, "--parent", str(read))
+        os.close(write)
+        self.assertEqual(await self.code(), 0)
+
+    async def test_two_of_a_kind_are_told_apart(self):
+        await self.begin(f"{self.belt}=left", f"{self.belt}=right", "--address", "right=F0:11:22:33:44:66", "--local-name", "right=Other")
+        self.assertIn("right: advertising", self.out.told.lines)
+
+    async def test_a_transport_that_is_not_there_ends_with_12(self):
+        self.assertEqual(await self.run_air(self.beacon, "--hci", f"unix:{self.folder}/none"), 12)
+        self.assertIn("/none: No such file or directory; name a transport", self.errors.getvalue())
+
+    async def test_a_lost_transport_ends_with_12(self):
+        await self.begin(self.belt, "--strangers", "1")
+        other = asyncio.ensure_future(self.run_air(self.beacon, "--hci", f"unix:{self.folder}/air/2", orders=-1))
+        await self.out.told.until("beacon: on the air")
+        self.say("quit")
+        self.assertEqual(await asyncio.wait_for(other, LIMIT), 12)
+        self.assertIn("air/2: transport lost", self.errors.getvalue())
+
+    async def test_a_file_that_is_not_there_ends_with_3(self):
+        self.assertEqual(await self.run_air("/none.yaml", "--hci", "usb:0"), 3)
+        self.assertIn("air: /none.yaml: No such file or directory; name a device file", self.errors.getvalue())
+
+    async def test_a_wrong_file_ends_with_11(self):
+        wrong = self.file("wrong", BELT.replace("2A37", "2A3", 1))
+        self.assertEqual(await self.run_air(wrong, "--hci", "usb:0"), 11)
+        self.assertIn("wrong.yaml:9: '2A3'; expected a UUID", self.errors.getvalue())
+
+
+class UsageTests(unittest.TestCase):
+    def test_wrong_usage_is_one_line_and_ends_with_2(self):
+        for arguments, expected in (
+            ([], "the following arguments are required"),
+            (["a.yaml"], "expected --hci"),
+            (["a.yaml", "--hci", "x", "y"], "2 for 1"),
+            (["a.yaml", "a.yaml", "--link", "f"], "a second device 'a'"),
+            (["a.yaml=ok", "--link", "f"], "'ok' is no name"),
+            (["a.yaml", "--hci", "x", "--strangers", "1"], "with --link only"),
+            (["a.yaml", "--link", "f", "--bug", "a=burn"], "no bug 'burn'"),
+            (["a.yaml", "--link", "f", "--fault", "b=x"], "no device 'b'"),
+            (["a.yaml", "--link", "f", "--address", "a=1"], "expected an address"),
+        ):
+            with self.subTest(arguments=arguments):
+                errors = io.StringIO()
+                with contextlib.redirect_stderr(errors), self.assertRaises(SystemExit) as raised:
+                    parsed(arguments)
+                self.assertEqual(raised.exception.code, 2)
+                self.assertIn(expected, errors.getvalue())
+                self.assertEqual(errors.getvalue().count("\n"), 1)
+
+
+class ProcessTests(unittest.TestCase):
+    def test_a_signal_ends_it_in_order(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "belt.yaml"
+            path.write_text(BELT)
+            command = [sys.executable, "-m", "wakebench_radio.air", str(path), "--link", f"{folder}/air"]
+            paths = os.pathsep.join(str(each) for each in [HERE.parent, os.environ.get("PYTHONPATH", "")] if str(each))
+            with subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": paths}
+            ) as air:
+                lines = []
+                for line in air.stdout:
+                    lines.append(line.strip())
+                    if line == "air: ready\n":
+                        air.send_signal(signal.SIGTERM)
+                self.assertEqual(air.wait(LIMIT), 0)
+        self.assertEqual(lines, [f"air: bench unix:{folder}/air/0", "belt: advertising", "air: ready", "belt: stopped"])
+
+
+if __name__ == "__main__":
+    unittest.main()
