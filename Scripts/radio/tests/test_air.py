@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import pathlib
 import sys
@@ -10,7 +11,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from bumble.att import ATT_Error
+from bumble.att import ATT_CID, ATT_Error, ATT_Read_Multiple_Request
 from bumble.core import UUID, AdvertisingData
 from bumble.device import Device, Peer
 from bumble.hci import Address
@@ -19,8 +20,9 @@ from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.transport import open_transport
 
 from wakebench_radio.air import device_file
-from wakebench_radio.air.beacon import Beacon
-from wakebench_radio.air.central import Central
+from wakebench_radio.air.__main__ import KINDS
+from wakebench_radio.air.beacon import Beacon, Distances
+from wakebench_radio.air.central import Central, advertises, overflow_bit
 from wakebench_radio.air.failures import FileError, NoFile, Refused, TransportError
 from wakebench_radio.air.peripheral import Peripheral
 from wakebench_radio.link import Air, serve
@@ -69,7 +71,9 @@ faults:
   - {name: short, cut-values: 1}
   - {name: closes, close-channel-after: 1}
   - {name: refuses, refuse-channels: true}
-  - {name: gone, change-services: {remove: [180F], add: [{service: 1809, characteristics: [{uuid: 2A1E, properties: [read]}]}]}}
+  - name: gone
+    change-services:
+      {remove: [180F], add: [{service: 1809, characteristics: [{uuid: 2A1E, properties: [read]}]}]}
   - {name: renamed, change-name: Other}
 """.replace("LONG", "ab" * 300)
 
@@ -209,7 +213,9 @@ class AdvertisingTests(OnAir):
         self.assertEqual(
             heard.data.ad_structures,
             [
-                (AdvertisingData.FLAGS, b"\x06"), (0x03, b"\x0d\x18"), (AdvertisingData.MANUFACTURER_SPECIFIC_DATA, b"\xff\xff\1"),
+                (AdvertisingData.FLAGS, b"\x06"),
+                (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, b"\x0d\x18"),
+                (AdvertisingData.MANUFACTURER_SPECIFIC_DATA, b"\xff\xff\1"),
                 (AdvertisingData.COMPLETE_LOCAL_NAME, b"Belt"),
             ],
         )
@@ -218,7 +224,8 @@ class AdvertisingTests(OnAir):
     async def test_a_name_that_does_not_fit_comes_in_the_scan_response(self):
         await self.play(Peripheral, BELT.replace("name: Belt", "name: A belt with a long name", 1))
         heard = await self.hear(
-            await self.far_end(), "F0:11:22:33:44:55", wanted=lambda each: each.data.get(AdvertisingData.COMPLETE_LOCAL_NAME)
+            await self.far_end(), "F0:11:22:33:44:55",
+            wanted=lambda each: each.data.get(AdvertisingData.COMPLETE_LOCAL_NAME),
         )
         self.assertEqual(heard.data.get(AdvertisingData.COMPLETE_LOCAL_NAME), "A belt with a long name")
 
@@ -296,9 +303,8 @@ class AttributeTests(OnAir):
         for number in range(100):
             await self.of("2A38").write_value(bytes([number]))
         await self.told.until("wrote 2A38 63")
-        self.assertEqual(
-            [line for line in self.told.lines if line.startswith("wrote")], [f"wrote 2A38 {number:02x}" for number in range(100)]
-        )
+        wrote = [line for line in self.told.lines if line.startswith("wrote")]
+        self.assertEqual(wrote, [f"wrote 2A38 {number:02x}" for number in range(100)])
 
     async def test_reading_what_has_no_read_is_refused(self):
         self.assertEqual(await self.code_of(self.of("2A37").read_value()), 0x02)
@@ -307,7 +313,8 @@ class AttributeTests(OnAir):
         self.assertEqual(await self.code_of(self.of("2A37").write_value(b"\1", with_response=True)), 0x03)
 
     async def test_preparing_a_write_of_what_has_none_is_refused(self):
-        self.assertEqual(await self.code_of(self.peer.gatt_client.write_long_value(self.of("2A37").handle, b"\1" * 50)), 0x03)
+        writing = self.peer.gatt_client.write_long_value(self.of("2A37").handle, b"\1" * 50)
+        self.assertEqual(await self.code_of(writing), 0x03)
 
     async def test_a_prepared_write_is_one_write(self):
         await self.peer.gatt_client.write_long_value(self.of("2A38").handle, b"\7" * 100)
@@ -320,12 +327,24 @@ class AttributeTests(OnAir):
         self.assertEqual((await self.of("2A3B").read_value()).hex(), "01" + "ab" * 300)
         self.assertEqual((await self.of("2A3B").read_value()).hex(), "02" + "ab" * 300)
 
+    async def test_what_is_no_request_is_answered_so(self):
+        answered = asyncio.get_running_loop().create_future()
+        self.peer.gatt_client.on_gatt_pdu = answered.set_result
+        self.far.send_l2cap_pdu(self.peer.connection.handle, ATT_CID, b"\x0a\x01")
+        answer = await asyncio.wait_for(answered, LIMIT)
+        self.assertEqual((answer.request_opcode_in_error, int(answer.error_code)), (0x0A, 0x04))
+
+    async def test_reading_several_values_of_which_one_is_not_readable_is_refused(self):
+        handles = [self.of("2A38").handle, self.of("2A37").handle]
+        request = ATT_Read_Multiple_Request(set_of_handles=handles)
+        answer = await asyncio.wait_for(self.peer.gatt_client.send_request(request), LIMIT)
+        self.assertEqual(int(answer.error_code), 0x02)
+
     async def test_the_timetable_begins_with_the_subscription(self):
         came = await self.values(self.peer, "2A37")
         self.assertEqual([await self.next(came), await self.next(came)], ["0048", "0049"])
-        self.assertEqual(
-            [line for line in self.told.lines if "2A37" in line], ["subscribed 2A37", "notified 2A37 0048", "notified 2A37 0049"]
-        )
+        told = [line for line in self.told.lines if "2A37" in line]
+        self.assertEqual(told, ["subscribed 2A37", "notified 2A37 0048", "notified 2A37 0049"])
 
     async def test_an_order_notifies(self):
         came = await self.values(self.peer, "2A52")
@@ -613,9 +632,9 @@ class CentralTests(OnAir):
         self.assertEqual(
             [line for line in told.lines if not line.startswith("exchanged")],
             [
-                "ready", "connected F0:11:22:33:44:55", "service 180D 2A37 2A38 2A39 2A3A 2A1C 2A3B 2A52", "service 180F 2A19",
-                "read 2A38 01", "wrote 2A38 02", "read 2A37 error 0x02", "subscribed 2A37", "notified 2A37 0048",
-                "notified 2A37 0049", "unsubscribed 2A37", "wrote 2A38 0304", "opened channel 128", "refused channel 7",
+                "ready", "connected F0:11:22:33:44:55", "service 180D 2A37 2A38 2A39 2A3A 2A1C 2A3B 2A52",
+                "service 180F 2A19", "read 2A38 01", "wrote 2A38 02", "read 2A37 error 0x02", "subscribed 2A37",
+                "notified 2A37 0048", "notified 2A37 0049", "unsubscribed 2A37", "wrote 2A38 0304", "opened channel 128", "refused channel 7",
                 "missing 2AFF", "disconnected connection terminated by local host 0x16", "finished",
             ],
         )
@@ -629,7 +648,8 @@ class CentralTests(OnAir):
         await self.play(Peripheral, BELT)
         _, told = await self.play(Central, CENTRAL, 2, faults=["hangs-up"])
         await told.until("finished")
-        self.assertEqual(told.lines[-3:], ["read 2A38 01", "disconnected connection terminated by local host 0x16", "finished"])
+        ended = "disconnected connection terminated by local host 0x16"
+        self.assertEqual(told.lines[-3:], ["read 2A38 01", ended, "finished"])
 
     async def test_a_lost_link_leaves_out_the_rest(self):
         device, _ = await self.play(Peripheral, BELT)
@@ -645,8 +665,21 @@ class CentralTests(OnAir):
         with self.assertRaises(Refused):
             await central.order(["arm", "slow"])
 
+    async def test_orders_do_one_thing_beside_the_script(self):
+        _, belt = await self.play(Peripheral, BELT)
+        script = CENTRAL[:CENTRAL.index("script:")] + "script: [wait: 1h]\n"
+        central, told = await self.play(Central, script, 2)
+        with self.assertRaises(Refused):
+            await central.order(["read", "2A38"])
+        for words in ("connect 180D", "read 2A38", "write 2A38 0a", "write 2A38 0b command", "subscribe 2A37"):
+            await asyncio.wait_for(central.order(words.split()), LIMIT)
+        await told.until("notified 2A37 0049")
+        await belt.until("wrote 2A38 0b")
+        self.assertIn("read 2A38 01", told.lines)
+        await central.order(["disconnect"])
+        await told.until("disconnected")
+
     async def test_the_overflow_area_is_read(self):
-        from wakebench_radio.air.central import advertises, overflow_bit
         area = bytearray(16)
         area[overflow_bit("180D") // 8] |= 1 << overflow_bit("180D") % 8
         said = [(AdvertisingData.MANUFACTURER_SPECIFIC_DATA, b"\x4c\0\1" + bytes(area))]
@@ -703,10 +736,7 @@ class BeaconTests(OnAir):
 
 class DistanceTests(unittest.TestCase):
     def changes(self, legs, repeats=False, reach=10, count=8):
-        from itertools import islice
-
-        from wakebench_radio.air.beacon import Distances
-        return list(islice(Distances(legs, repeats).changes(reach), count))
+        return list(itertools.islice(Distances(legs, repeats).changes(reach), count))
 
     def test_before_the_first_distance_it_is_away(self):
         self.assertEqual(self.changes([(5, 0, 3)]), [(0, None), (5, 3)])
@@ -728,7 +758,7 @@ class FileTests(unittest.TestCase):
             path.write_text(text)
             try:
                 file = device_file.read(str(path))
-                kind = {"bluetooth-peripheral": Peripheral, "bluetooth-central": Central, "ibeacon": Beacon}[file["device"]]
+                kind = KINDS[file["device"]]
 
                 async def make():
                     kind(file, "", lambda *_: None, {})
@@ -752,8 +782,8 @@ class FileTests(unittest.TestCase):
             ("error: \"0x80\"", "error: oops", "device.yaml:20: 'oops'; expected an ATT error"),
             ("write: \"02\"", "write: \"0z\"", "device.yaml:22: '0z'; expected bytes such as"),
             ("disconnect: true", "explode: true", "device.yaml:22: what is no thing to do; expected one of notify"),
-            ("bluetooth-peripheral", "toaster", "device.yaml:2: device 'toaster'; expected one of bluetooth-peripheral"),
-            ("name: late,", "name: late, x: 1,", "device.yaml:31: fault 'late' with x, late-subscribe-answer; expected"),
+            ("bluetooth-peripheral", "toaster", "device.yaml:2: device 'toaster'; expected one of bluetooth"),
+            ("name: late,", "name: late, x: 1,", "device.yaml:31: fault 'late' with x, late-subscribe-answer;"),
         ):
             with self.subTest(after):
                 self.assertIn(expected, self.read(BELT.replace(before, after, 1)) or "no error")

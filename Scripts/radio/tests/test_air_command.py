@@ -135,7 +135,8 @@ class CommandTests(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await self.code(), 0)
 
     async def test_two_of_a_kind_are_told_apart(self):
-        await self.begin(f"{self.belt}=left", f"{self.belt}=right", "--address", "right=F0:11:22:33:44:66", "--local-name", "right=Other")
+        other = ["--address", "right=F0:11:22:33:44:66", "--local-name", "right=Other"]
+        await self.begin(f"{self.belt}=left", f"{self.belt}=right", *other)
         self.assertIn("right: advertising", self.out.told.lines)
 
     async def test_a_transport_that_is_not_there_ends_with_12(self):
@@ -149,6 +150,11 @@ class CommandTests(unittest.IsolatedAsyncioTestCase):
         self.say("quit")
         self.assertEqual(await asyncio.wait_for(other, LIMIT), 12)
         self.assertIn("air/2: transport lost", self.errors.getvalue())
+
+    async def test_a_fault_that_is_not_there_ends_with_2(self):
+        code = await self.run_air(self.belt, "--link", f"{self.folder}/air", "--fault", "belt=none", orders=-1)
+        self.assertEqual(code, 2)
+        self.assertIn("air: --fault belt=none: no fault 'none'; the device has late", self.errors.getvalue())
 
     async def test_a_file_that_is_not_there_ends_with_3(self):
         self.assertEqual(await self.run_air("/none.yaml", "--hci", "usb:0"), 3)
@@ -189,8 +195,9 @@ class ProcessTests(unittest.TestCase):
             path.write_text(BELT)
             command = [sys.executable, "-m", "wakebench_radio.air", str(path), "--link", f"{folder}/air"]
             paths = os.pathsep.join(str(each) for each in [HERE.parent, os.environ.get("PYTHONPATH", "")] if str(each))
+            settings = os.environ | {"PYTHONPATH": paths}
             with subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": paths}
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, env=settings
             ) as air:
                 lines = []
                 for line in air.stdout:

@@ -3,14 +3,15 @@
     python -m wakebench_radio.air DEVICE.yaml[=NAME]... --hci TRANSPORT...
     python -m wakebench_radio.air DEVICE.yaml[=NAME]... --link FOLDER [--strangers N]
 
-With --hci each device has a transport of its own, of those that Bumble opens: usb:0, serial:PATH, tcp-client:HOST:PORT, unix:PATH,
-pty:PATH, hci-socket:0, android-netsim. With --link the air is in this process: linked controllers on the sockets FOLDER/0, for the
-bench, FOLDER/1 and so on, for the devices, and behind them those of the strangers.
+With --hci each device has a transport of its own, of those that Bumble opens: usb:0, serial:PATH,
+tcp-client:HOST:PORT, unix:PATH, pty:PATH, hci-socket:0, android-netsim. With --link the air is in this process:
+linked controllers on the sockets FOLDER/0, for the bench, FOLDER/1 and so on, for the devices, and behind them those
+of the strangers.
 
-What comes about is a line each on standard output, `NAME: WORDS`; NAME is `air` for what concerns all. Lines on standard input are
-orders, `[NAME: ]ORDER`, where NAME can be left out with one device: notify UUID HEX, disconnect, silence, advertise, leave (silence
-and disconnect), arm FAULT, stop, and quit, which ends all. Each is answered by `ok`, or `no: REASON`, in the order in which they
-came.
+What comes about is a line each on standard output, `NAME: WORDS`; NAME is `air` for what concerns all. Lines on
+standard input are orders, `[NAME: ]ORDER`, where NAME can be left out with one device: notify UUID HEX, disconnect,
+silence, advertise, leave (silence and disconnect), arm FAULT, stop, and quit, which ends all. Each is answered by
+`ok`, or `no: REASON`, in the order in which they came.
 """
 
 import argparse
@@ -25,7 +26,7 @@ import stat
 import sys
 
 from . import device_file
-from .failures import Failure, FileError, Refused, TransportError
+from .failures import USAGE, Failure, FileError, Refused, TransportError
 from .beacon import Beacon
 from .central import Central
 from .peripheral import Peripheral, bug_of
@@ -36,7 +37,7 @@ NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 RESERVED = {"air", "ok", "no"}
 # Orders that wait for those before them, and octets of one.
 ORDERS, LONGEST_ORDER = 64, 4096
-USAGE, INTERRUPTED = 2, 130
+INTERRUPTED = 130
 
 
 class Parser(argparse.ArgumentParser):
@@ -49,20 +50,22 @@ def parsed(arguments):
     parser = Parser(
         prog="python -m wakebench_radio.air", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("device", nargs="+", metavar="DEVICE.yaml[=NAME]", help="a device file, and what it is called here")
+    parser.add_argument("device", nargs="+", metavar="DEVICE.yaml[=NAME]", help="a device file, and its name here")
     parser.add_argument("--hci", nargs="+", action="extend", default=[], metavar="TRANSPORT", help="one a device")
     parser.add_argument("--link", metavar="FOLDER", help="the folder of the sockets of linked controllers")
     parser.add_argument("--strangers", type=int, default=0, metavar="N", help="that many sockets more, at most 200")
     parser.add_argument("--ready", type=int, metavar="FD", help="told once all are on the air: a line, a JSON object")
     parser.add_argument("--parent", type=int, metavar="FD", help="a pipe whose end ends this")
-    parser.add_argument("--again", type=float, metavar="SECONDS", help="advertises and scans anew so often; for controllers"
-                        " that send an advertisement once, as btvirt's")
+    parser.add_argument(
+        "--again", type=float, metavar="SECONDS",
+        help="advertises and scans anew so often; for controllers that send an advertisement once, as btvirt's",
+    )
     parser.add_argument("--no-security", action="store_true", help="asks for no encryption, whatever a file says")
     for word, what in (
         ("local-name", "NAME=TEXT: the name on the air, in place of the file's"),
         ("address", "NAME=ADDRESS: the address, in place of the file's"),
-        ("bug", "NAME=BUG: what the first value of LENGTH or more octets that is written does: hang:LENGTH, no request is"
-         " answered any more; vanish:LENGTH, the link ends, and it advertises no more; none"),
+        ("bug", "NAME=BUG: what the first value of LENGTH or more octets that is written does: hang:LENGTH, no request"
+         " is answered any more; vanish:LENGTH, the link ends, and it advertises no more; none"),
         ("fault", "NAME=FAULT: armed from the beginning; may be given several times"),
     ):
         parser.add_argument(f"--{word}", action="append", default=[], metavar="NAME=WORD", help=what)
@@ -74,7 +77,7 @@ def parsed(arguments):
         path, mark, name = each.rpartition("=")
         path, name = (path, name) if mark else (each, pathlib.Path(each).stem)
         if not NAME.fullmatch(name) or name in RESERVED:
-            parser.error(f"{each}: '{name}' is no name for a device; use DEVICE.yaml=NAME with letters, digits, - and _")
+            parser.error(f"{each}: '{name}' is no name for a device; use DEVICE.yaml=NAME with letters, digits, - _ .")
         if name in [known for _, known in named]:
             parser.error(f"{each}: a second device '{name}'; use DEVICE.yaml=NAME")
         named.append((path, name))
@@ -84,8 +87,10 @@ def parsed(arguments):
         parser.error(f"--strangers {options.strangers}: 0 to 200, and with --link only")
     if options.again is not None and not 0.1 <= options.again <= 3600:
         parser.error(f"--again {options.again}: 0.1 to 3600 seconds")
-    own = {name: {"again": options.again, "no_security": options.no_security, "faults": []} for _, name in named}
-    for key, said in (("name", options.local_name), ("address", options.address), ("bug", options.bug), ("fault", options.fault)):
+    common = {"again": options.again, "no_security": options.no_security}
+    own = {name: {**common, "called": name, "faults": []} for _, name in named}
+    words = {"name": options.local_name, "address": options.address, "bug": options.bug, "fault": options.fault}
+    for key, said in words.items():
         for each in said:
             name, mark, value = each.partition("=")
             if not mark or name not in own:
@@ -232,7 +237,8 @@ class Players:
             for number in range(1 + count + self.options.strangers):
                 self.servers.append(await serve(f"unix:{folder / str(number)}", air, number + 1))
         except OSError as error:
-            raise TransportError(f"{folder}: {error.strerror or error}; name a folder that can be written, by a short path") from None
+            text = f"{folder}: {error.strerror or error}; name a folder that can be written, by a short path"
+            raise TransportError(text) from None
         transports = [each.transport for each in self.servers]
         self.say(f"air: bench {transports[0]}")
         for each in transports[1 + count:]:

@@ -2,8 +2,9 @@
 
     python -m wakebench_radio.air.answers VECTORS.json
 
-The rules are those under `answers` in a file of Devices/Bluetooth. Given vectors that the simulated radio's own tests made, each a
-device, what is asked of it and what came of it, it says which of them come out otherwise here, and ends with 1 if any does.
+The rules are those under `answers` in a file of Devices/Bluetooth. Given vectors that the simulated radio's own tests
+made, each a device, what is asked of it and what came of it, it says which of them come out otherwise here, and ends
+with 1 if any does.
 """
 
 import json
@@ -330,7 +331,8 @@ def checked(file):
     try:
         machine = Machine(file)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise wrong(file, f"answers that cannot be read ({type(error).__name__} {error})", "see 'wakebench check'") from None
+        found = f"answers that cannot be read ({type(error).__name__} {error})"
+        raise wrong(file, found, "what Devices/README.md has under 'Devices that answer'") from None
     for rules in machine.rules:
         for rule in rules:
             check_conditions(machine, rule, rule.conditions)
@@ -354,7 +356,8 @@ def check_action(machine, rule, action):
     known = {"state": machine.states, "variable": machine.variables}
     known |= {each: machine.values for each in ("report", "count", "delete")}
     if deed in known and said not in known[deed]:
-        raise wrong(said, f"an unknown name '{said}'", f"one of {', '.join(known[deed]) or 'none: the device has no such'}")
+        names = ", ".join(known[deed])
+        raise wrong(said, f"an unknown name '{said}'", f"one of {names}" if names else f"the device to have a {deed}")
     if deed == "count" and action.get("into") not in machine.variables:
         raise wrong(action, "'count' into no variable", "'into' with a variable")
     if deed == "error" and said not in ERRORS and not re.fullmatch(r"0x[0-9a-fA-F]{1,2}", said):

@@ -1,7 +1,7 @@
 """An iBeacon on the air, played from a file under Devices/Bluetooth.
 
-A controller measures no distance: of the timetable of distances only what is within reach and what is not can be played. It tells:
-`ready` when the timetable begins, `on the air METRES`, `silent`, `armed FAULT`.
+A controller measures no distance: of the timetable of distances only what is within reach and what is not can be
+played. It tells: `ready` when the timetable begins, `on the air METRES`, `silent`, `armed FAULT`.
 """
 
 import asyncio
@@ -178,7 +178,8 @@ class Beacon(Station):
             self.advertises = wanted
             await (self.start_advertising() if wanted else self.stop_advertising())
         if wanted != was:
-            self.tell(*(["on the air", f"{metres:g}"] if metres is not None else ["on the air"]) if wanted else ["silent"])
+            distance = [] if metres is None else [f"{metres:g}"]
+            self.tell(*["on the air", *distance] if wanted else ["silent"])
 
     async def silence(self):
         self.is_silenced = True

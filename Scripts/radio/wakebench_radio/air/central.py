@@ -1,9 +1,10 @@
 """A central on the air, played from a file under Devices/Bluetooth.
 
-It tells, in the words of the simulated central: `connected ADDRESS`, `service UUID UUID...` (a service and its characteristics), `read
-UUID HEX`, `read UUID error 0xCC`, `wrote UUID HEX`, `subscribed UUID`, `notified UUID HEX`, `indicated UUID HEX`, `unsubscribed UUID`,
-`missing UUID`, `gave up UUID`, `opened channel PSM`, `exchanged PSM HEX`, `refused channel PSM`, `gave up channel PSM`, `lost
-channel PSM`, `lost the link in STEP`, `disconnected REASON`, `finished`.
+It tells, in the words of the simulated central: `connected ADDRESS`, `service UUID UUID...` (a service and its
+characteristics), `read UUID HEX`, `read UUID error 0xCC`, `wrote UUID HEX`, `subscribed UUID`, `notified UUID HEX`,
+`indicated UUID HEX`, `unsubscribed UUID`, `missing UUID`, `gave up UUID`, `opened channel PSM`, `exchanged PSM HEX`,
+`refused channel PSM`, `gave up channel PSM`, `lost channel PSM`, `lost the link in STEP`, `disconnected REASON`,
+`finished`.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from bumble.l2cap import L2capError, LeCreditBasedChannelSpec
 
 from . import device_file
 from .device_file import canonical, long, several
-from .failures import Refused
+from .failures import FileError, Refused
 from .station import LinkLost, Station, bounded, guarded
 
 # Services that bluetoothd has of itself; 1844 with its experiments switched on.
@@ -83,7 +84,8 @@ class Central(Station):
         self.heard = {}
         self.confirms = True
         self.left = None
-        self.waiting = False
+        # One search at a time, of the script or an order.
+        self.connecting = asyncio.Lock()
 
     @staticmethod
     def read_step(step):
@@ -155,6 +157,12 @@ class Central(Station):
             self.device.remove_listener("advertisement", hear)
 
     async def connect(self, service, step):
+        """A link to who offers the service; one that is up is enough."""
+        async with self.connecting:
+            if self.peer is None:
+                await self.link_to(service, step)
+
+    async def link_to(self, service, step):
         address = await self.find(service, step.get("within"))
         if address is None:
             self.tell("gave up", service)
@@ -248,8 +256,9 @@ class Central(Station):
         if not characteristic.properties & BOTH:
             self.tell("missing", uuid)
             return
-        indicated = step["indications"] and characteristic.properties & Characteristic.Properties.INDICATE
-        verb = "indicated" if indicated or not characteristic.properties & Characteristic.Properties.NOTIFY else "notified"
+        can = Characteristic.Properties
+        indicated = step["indications"] and characteristic.properties & can.INDICATE
+        verb = "indicated" if indicated or not characteristic.properties & can.NOTIFY else "notified"
 
         def hear(value):
             self.tell(verb, uuid, bytes(value).hex())
@@ -375,8 +384,6 @@ class Central(Station):
                 index = self.after_loss(index + 1 if verb == "connect" else index)
 
     async def play_all(self):
-        for name in self.options.get("faults", []):
-            await self.arm(name)
         await self.play()
         while self.repeats:
             await self.play()
@@ -391,10 +398,44 @@ class Central(Station):
         self.tell("ready")
         self.do(self.play_all())
 
+    # Orders
+
     def known_orders(self):
-        return "use disconnect, arm FAULT, stop or quit"
+        return (
+            "use connect SERVICE, read UUID, write UUID HEX [request|command|prepared], subscribe UUID [indications],"
+            " disconnect, arm FAULT, stop or quit"
+        )
 
     async def order(self, words):
-        if words[0] in ("silence", "advertise"):
-            raise Refused("a central does not advertise; use disconnect, arm FAULT, stop or quit")
+        if words[0] in ("silence", "advertise", "leave"):
+            raise Refused(f"a central does not advertise; {self.known_orders()}")
         await super().order(words)
+
+    async def own_order(self, words):
+        """One step beside the script."""
+        described = self.step_of(words)
+        if described is None:
+            return False
+        try:
+            verb, value, step = self.read_step(described)
+        except FileError as error:
+            raise Refused(str(error).removeprefix("device: ")) from None
+        if self.peer is None and verb != "connect":
+            raise Refused("there is no link; use connect SERVICE")
+        try:
+            await self.perform(verb, value, step)
+        except LinkLost:
+            raise Refused("the link is gone") from None
+        return True
+
+    @staticmethod
+    def step_of(words):
+        """An order as the script has it; None for what is none."""
+        verb, count = words[0], len(words)
+        if verb in ("connect", "read") and count == 2:
+            return {verb: words[1]}
+        if verb == "write" and count in (3, 4):
+            return {verb: words[1], "value": words[2], "how": words[3] if count == 4 else "request"}
+        if verb == "subscribe" and (count == 2 or words[2:] == ["indications"]):
+            return {verb: words[1], "indications": "true" if count == 3 else "false"}
+        return None

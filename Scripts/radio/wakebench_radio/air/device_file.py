@@ -1,8 +1,8 @@
 """Reads the files under Devices/Bluetooth; Devices/README.md describes them.
 
-Each scalar stays text, since 180D, 2A37 and 0048 are not numbers, and knows its line, as lists and mappings do. What a device
-plays is read by the functions below, which say file and line of what is wrong. Wakebench's own reader is stricter: it refuses
-keys that no device has. Durations are in seconds.
+Each scalar stays text, since 180D, 2A37 and 0048 are not numbers, and knows its line, as lists and mappings do. What
+a device plays is read by the functions below, which say file and line of what is wrong. Wakebench's own reader is
+stricter: it refuses keys that no device has. Durations are in seconds.
 """
 
 import os
@@ -50,7 +50,7 @@ def read(path):
 
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
-            raise NoFile(f"{path}: no ordinary file; name a device file, such as Devices/Bluetooth/heart-rate-belt.yaml")
+            raise NoFile(f"{path}: no ordinary file; name a device file that can be read")
         if os.path.getsize(path) > LONGEST_FILE:
             raise FileError(path, f"{os.path.getsize(path)} bytes", f"at most {LONGEST_FILE}")
         data = pathlib.Path(path).read_bytes()
@@ -197,13 +197,14 @@ def name(value):
 
 
 def faults(fields, effects):
-    """The faults of a device by name: each has one effect, which `effects` reads by its key. As {name: (key, value)}."""
+    """The faults of a device, {name: (key, value)}: each has one effect, which `effects` reads by its key."""
     known = {}
     for fault in several(fields, "faults"):
         called = text(required(fault, "name"), "a name")
         keys = [key for key in fault if key != "name"]
         if len(keys) != 1 or keys[0] not in effects:
-            raise wrong(fault, f"fault '{called}' with {', '.join(keys) or 'no effect'}", f"one of {', '.join(effects)}")
+            found = f"fault '{called}' with {', '.join(keys) or 'no effect'}"
+            raise wrong(fault, found, f"one of {', '.join(effects)}")
         known[str(called)] = (keys[0], effects[keys[0]](fault[keys[0]]))
     return known
 
@@ -211,7 +212,7 @@ def faults(fields, effects):
 # Timetables
 
 def spelled_out(fields, key):
-    """A timetable as [(seconds before the first value, seconds between values, values)], and whether it begins again."""
+    """[(seconds before the first value, seconds between values, values)], and whether it begins again."""
     entries = []
     for entry in several(fields, key):
         if isinstance(entry, dict) and "recorded" in entry:

@@ -1,6 +1,6 @@
 """Errors that end in one line on standard error and an exit code of the README's table."""
 
-NOT_FOUND, INVALID, LACKING = 3, 11, 12
+USAGE, NOT_FOUND, INVALID, LACKING = 2, 3, 11, 12
 
 
 class Failure(Exception):
@@ -10,6 +10,12 @@ class Failure(Exception):
 
     def __str__(self):
         return " ".join(str(self.args[0]).split()) if self.args else type(self).__name__
+
+
+class UsageError(Failure):
+    """Words of the command line that do not fit the device."""
+
+    code = USAGE
 
 
 class NoFile(Failure):

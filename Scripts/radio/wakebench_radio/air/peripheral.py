@@ -1,9 +1,9 @@
 """A peripheral on the air, played from a file under Devices/Bluetooth.
 
-It tells: `advertising`, `silent`, `connected ADDRESS`, `subscribed UUID`, `unsubscribed UUID`, `notified UUID HEX` (also of an
-indication), `wrote UUID HEX`, `refused UUID CODE`, `paired ADDRESS`, `pairing failed REASON`, `channel opened PSM`, `channel sent PSM
-HEX`, `channel got PSM HEX`, `channel closed PSM`, `services changed FIRST LAST`, `renamed NAME`, `armed FAULT`, `disconnected
-REASON`, `dies of LENGTH bytes: BUG`.
+It tells: `advertising`, `silent`, `connected ADDRESS`, `subscribed UUID`, `unsubscribed UUID`, `notified UUID HEX`
+(also of an indication), `wrote UUID HEX`, `refused UUID CODE`, `paired ADDRESS`, `pairing failed REASON`, `channel
+opened PSM`, `channel sent PSM HEX`, `channel got PSM HEX`, `channel closed PSM`, `services changed FIRST LAST`,
+`renamed NAME`, `armed FAULT`, `disconnected REASON`, `dies of LENGTH bytes: BUG`.
 """
 
 import asyncio
@@ -222,6 +222,7 @@ class Peripheral(Station):
         server.max_mtu = self.mtu
         device.gatt_server = server
         device.add_default_services()
+        device.l2cap_channel_manager.register_fixed_channel(att.ATT_CID, guarded(self.take))
         for uuid, primary, served in self.services:
             self.add(uuid, primary, served)
         manager = device.l2cap_channel_manager
@@ -234,6 +235,11 @@ class Peripheral(Station):
     @property
     def server(self):
         return self.device.gatt_server
+
+    def take(self, handle, pdu):
+        connection = self.device.connections.get(handle)
+        if connection and self.server.take(connection, pdu):
+            self.device.on_gatt_pdu(handle, pdu)
 
     def add(self, uuid, primary, served):
         """Adds a service, and gives Bumble's, or None for one that Bumble has of itself."""
@@ -517,7 +523,7 @@ class Peripheral(Station):
     # Changes
 
     async def change_services(self, added, removed):
-        """Services come, behind all others, and go; who is connected is told by Service Changed, where the file has it."""
+        """Services come, behind all others, and go; where the file has Service Changed, it tells who is connected."""
         changed = []
         for described in added:
             uuid, primary, served = self.read_service(described)
@@ -578,7 +584,8 @@ class Peripheral(Station):
         known = [each for each in self.served if each.built and each.properties & (can.NOTIFY | can.INDICATE)]
         served = next((each for each in known if each.uuid == uuid), None)
         if served is None:
-            raise Refused(f"no characteristic {uuid} notifies; it has {', '.join(each.uuid for each in known) or 'none'}")
+            names = ", ".join(each.uuid for each in known) or "none"
+            raise Refused(f"no characteristic {uuid} notifies; it has {names}")
         if not await self.send(served, value):
             raise Refused(f"nobody is subscribed to {uuid}")
         return True

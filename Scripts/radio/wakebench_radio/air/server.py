@@ -1,8 +1,8 @@
 """Bumble's GATT server with what it leaves out (read in bumble 0.0.236, gatt_server.py).
 
-Permissions and security are asked for, also of each part of a prepared write; a long read is one read; a subscription can be
-refused; handles are never given twice; an indication ends with its link; and nothing that a callback raises leaves a request
-without an answer.
+Permissions and security are asked for, also of each part of a prepared write; a long read is one read; a subscription
+can be refused; handles are never given twice; an indication ends with its link; and nothing that a callback raises
+leaves a request without an answer.
 """
 
 import asyncio
@@ -18,8 +18,10 @@ log = logging.getLogger(__name__)
 CONFIRMING = 30
 LONGEST_VALUE = 512
 CONFIRMATION = 0x1E
-# What writes, by the code of its request: Write Request, Prepare Write Request, Write Command.
+# What writes, by the code of its request, and whether it is answered: Write Request, Prepare Write Request, Write Command.
 WRITES = {0x12: True, 0x16: True, 0x52: False}
+# Read Multiple and Read Multiple Variable: a value that cannot be read would leave them without an answer in Bumble.
+SEVERAL = {0x0E, 0x20}
 
 
 def refuse(code, attribute):
@@ -29,8 +31,8 @@ def refuse(code, attribute):
 class Attributes(Server):
     """The server of a peripheral, which is its `owner`.
 
-    The owner has `security_error(connection, attribute)`, an ATT error code or None, `subscribed(connection, characteristic,
-    bits)`, and `hears(connection, request)`, false for a request that is to have no answer.
+    The owner has `security_error(connection, attribute)`, an ATT error code or None; `subscribed(connection,
+    characteristic, bits)`; and `hears(connection, request)`, false for a request that is to have no answer.
     """
 
     def __init__(self, device, owner):
@@ -88,23 +90,44 @@ class Attributes(Server):
         if self.is_mute or att_pdu.op_code != CONFIRMATION and not self.owner.hears(bearer, att_pdu):
             return
         if att_pdu.op_code in WRITES and (attribute := self.get_attribute(att_pdu.attribute_handle)):
-            if code := self.write_error(bearer, attribute, att_pdu):
+            if code := self.write_error(bearer, attribute):
                 if WRITES[att_pdu.op_code]:
-                    self.send_response(
-                        bearer,
-                        att.ATT_Error_Response(
-                            request_opcode_in_error=att_pdu.op_code, attribute_handle_in_error=attribute.handle,
-                            error_code=code,
-                        ),
-                    )
+                    self.refuse_request(bearer, att_pdu.op_code, attribute.handle, code)
                 return
+        if att_pdu.op_code in SEVERAL:
+            for handle in att_pdu.set_of_handles:
+                if (attribute := self.get_attribute(handle)) and (code := self.read_error(bearer, attribute)):
+                    self.refuse_request(bearer, att_pdu.op_code, handle, code)
+                    return
         super().on_gatt_pdu(bearer, att_pdu)
+
+    def take(self, bearer, pdu):
+        """Whether a packet is one of the protocol; a request that is none is answered so."""
+        try:
+            att.ATT_PDU.from_bytes(pdu)
+            return True
+        except Exception:
+            # Odd codes are answers; bit 6 marks a command.
+            if pdu and not pdu[0] & 0x41 and pdu[0] != CONFIRMATION and self.owner.hears(bearer, pdu):
+                self.refuse_request(bearer, pdu[0], 0, att.ErrorCode.INVALID_PDU)
+            return False
+
+    def refuse_request(self, bearer, request, handle, code):
+        refused = att.ATT_Error_Response(
+            request_opcode_in_error=request, attribute_handle_in_error=handle, error_code=code
+        )
+        self.send_response(bearer, refused)
 
     def send_response(self, bearer, response):
         if not self.is_mute and self.device.connections.get(bearer.handle) is bearer:
             super().send_response(bearer, response)
 
-    def write_error(self, bearer, attribute, request):
+    def read_error(self, bearer, attribute):
+        if not attribute.permissions & att.Attribute.READABLE:
+            return att.ErrorCode.READ_NOT_PERMITTED
+        return self.owner.security_error(bearer, attribute)
+
+    def write_error(self, bearer, attribute):
         if not attribute.permissions & att.Attribute.WRITEABLE:
             return att.ErrorCode.WRITE_NOT_PERMITTED
         if isinstance(attribute, Characteristic):
@@ -133,9 +156,7 @@ class Attributes(Server):
         """
 
         def begin(connection):
-            if not attribute().permissions & att.Attribute.READABLE:
-                refuse(att.ErrorCode.READ_NOT_PERMITTED, attribute())
-            if code := self.owner.security_error(connection, attribute()):
+            if code := self.read_error(connection, attribute()):
                 refuse(code, attribute())
             value = self.answered(read, connection)
             self.last_read[connection] = (attribute(), value)
@@ -175,8 +196,8 @@ class Attributes(Server):
         """1 for notifications, 2 for indications, 3 for both: what a connection has subscribed to, of what there is."""
         value = self.subscribers.get(connection, {}).get(characteristic.handle, b"\0\0")
         can = Characteristic.Properties
-        has = (1 if characteristic.properties & can.NOTIFY else 0) | (2 if characteristic.properties & can.INDICATE else 0)
-        return value[0] & has
+        has = characteristic.properties
+        return value[0] & ((1 if has & can.NOTIFY else 0) | (2 if has & can.INDICATE else 0))
 
     # Sending
 

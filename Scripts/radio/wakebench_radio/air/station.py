@@ -16,7 +16,7 @@ from bumble.snoop import Snooper
 from bumble.transport import open_transport
 
 from . import device_file
-from .failures import Refused, TransportError
+from .failures import Refused, TransportError, UsageError
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +28,8 @@ HEARTBEAT = 5
 UNTOLD = 1
 # Octets of a legacy advertisement, and of a scan response (Core 5.4, Vol 6, Part B, 2.3.1.3).
 LONGEST_ADVERTISEMENT = 31
+# Milliseconds from one legacy advertisement to the next (Core 5.4, Vol 4, Part E, 7.8.5).
+SHORTEST_INTERVAL, LONGEST_INTERVAL = 20, 10_240
 # ACL packets that may wait for the controller before a value is held back.
 WAITING = 32
 
@@ -345,7 +347,7 @@ class Station:
 
     async def start_advertising(self):
         said, answered, kind = self.advertisement()
-        pause = self.interval()
+        pause = min(max(self.interval(), SHORTEST_INTERVAL), LONGEST_INTERVAL)
         arguments = {
             "advertising_data": said, "scan_response_data": answered, "advertising_interval_min": pause,
             "advertising_interval_max": pause,
@@ -380,7 +382,11 @@ class Station:
         """Advertises anew every `pause` seconds: some emulated controllers send an advertisement once."""
         while True:
             await asyncio.sleep(pause)
-            await self.go_on_advertising()
+            try:
+                await self.go_on_advertising()
+            except (TimeoutError, LinkLost, BaseBumbleError) as error:
+                # Somebody connected meanwhile.
+                log.debug("%s: %s", self.where, error)
 
     # Orders
 
@@ -429,6 +435,11 @@ class Station:
     async def live(self):
         """From the opening of the transport until it is lost, or the device stops or has nothing more to do."""
         await self.open()
+        for name in self.options.get("faults", []):
+            try:
+                await self.arm(name)
+            except Refused as error:
+                raise UsageError(f"--fault {self.options.get('called', 'device')}={name}: {error}") from None
         await self.begin()
         if pause := self.options.get("again"):
             self.do(self.advertise_again(pause))

@@ -9,7 +9,7 @@ BEHIND = 1.0
 class Timetable:
     """Time goes by for it while it runs. Its place is the device's, not a link's: it stays over disconnections.
 
-    `entries` are (seconds before the first value, seconds between values, values), as device_file.spelled_out gives them.
+    `entries` are (seconds before the first value, seconds between values, values): device_file.spelled_out.
     """
 
     def __init__(self, entries, repeats):
