@@ -8,6 +8,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
@@ -146,9 +147,9 @@ class OnAir(unittest.IsolatedAsyncioTestCase):
         self.end.push_async_callback(device.stop)
         return device, told
 
-    async def far_end(self, name="Far", address="F0:AA:00:00:00:01"):
+    async def far_end(self, name="Far", address="F0:AA:00:00:00:01", socket=0):
         """A plain Bumble host."""
-        transport = await open_transport(self.sockets[0].transport)
+        transport = await open_transport(self.sockets[socket].transport)
         self.end.push_async_callback(transport.close)
         device = Device.with_hci(name, Address(address), transport.source, transport.sink)
         await device.power_on()
@@ -370,6 +371,19 @@ class AttributeTests(OnAir):
         await self.of("2A52").write_value(b"\1", with_response=True)
         self.assertEqual([await self.next(came), await self.next(came)], ["aa", "bb"])
 
+    async def test_what_a_rule_sends_follows_the_response(self):
+        await self.values(self.peer, "2A52")
+        codes, hear = [], self.peer.gatt_client.on_gatt_pdu
+
+        def record(pdu):
+            codes.append(pdu.op_code)
+            hear(pdu)
+
+        self.peer.gatt_client.on_gatt_pdu = record
+        await self.of("2A52").write_value(b"\1", with_response=True)
+        await self.told.until("notified 2A52 bb")
+        self.assertEqual(codes[:2], [0x13, 0x1B])
+
     async def test_a_rule_ends_the_link(self):
         ended = asyncio.ensure_future(self.ended(self.peer))
         await self.of("2A52").write_value(b"\2", with_response=True)
@@ -384,6 +398,43 @@ class AttributeTests(OnAir):
         await self.peer.connection.disconnect()
         with self.assertRaises(Refused):
             await asyncio.wait_for(order, LIMIT)
+
+
+class DeviceTests(OnAir):
+    """Devices of Devices/Bluetooth."""
+
+    def shipped(self, name, before="", after=""):
+        return (DEVICES / f"{name}.yaml").read_text().replace(before or name, after or name)
+
+    async def test_a_glucose_meter_reports_its_records_and_says_that_it_is_done(self):
+        text = self.shipped("glucose-meter", "every: 1500ms", "every: 10ms")
+        await self.play(Peripheral, text, no_security=True)
+        peer = await self.connect(await self.far_end(), "F0:11:22:33:A0:00")
+        measured, said = await self.values(peer, "2A18"), await self.values(peer, "2A52")
+        await self.characteristic(peer, "2A52").write_value(bytes.fromhex("0101"), with_response=True)
+        self.assertEqual(await self.next(said), "06000101")
+        self.assertEqual([(await self.next(measured))[:6] for _ in range(6)], [f"030{number}00" for number in range(1, 7)])
+
+    async def test_a_lock_is_opened_with_the_answer_to_its_challenge(self):
+        await self.play(Peripheral, self.shipped("challenge-lock"))
+        peer = await self.connect(await self.far_end(), "F0:11:22:33:A5:00")
+        uuid = "C2A9A50{}-8A2D-4B6E-9B43-5B0D6A8D0E11"
+        order = self.characteristic(peer, uuid.format(2))
+        self.assertEqual(await self.code_of(order.write_value(b"\0\0\0\0\0", with_response=True)), 0xFC)
+        challenge = await self.characteristic(peer, uuid.format(1)).read_value()
+        states = await self.values(peer, uuid.format(3))
+        answer = zlib.crc32(challenge + b"open sesame" + b"\0").to_bytes(4, "little")
+        await order.write_value(b"\0" + answer, with_response=True)
+        self.assertEqual(await self.next(states), "00")
+
+    async def test_a_device_asks_for_its_parameters(self):
+        await self.play(Peripheral, self.shipped("slow-update"))
+        far = await self.far_end()
+        connection = await asyncio.wait_for(far.connect(Address("F0:11:22:33:44:99")), LIMIT)
+        changed = asyncio.get_running_loop().create_future()
+        connection.on("connection_parameters_update", lambda *_: changed.done() or changed.set_result(None))
+        await asyncio.wait_for(changed, LIMIT)
+        self.assertEqual(connection.parameters.connection_interval, 495)
 
 
 class SecurityTests(OnAir):
@@ -584,6 +635,27 @@ class LifeTests(OnAir):
         await ended
         await device.order(["advertise"])
         await self.connect(far)
+
+    async def test_a_far_end_that_is_gone_is_told_and_another_one_finds_it(self):
+        _, told = await self.play(Peripheral, BELT)
+        await self.connect(await self.far_end())
+        self.sockets[0].drop()
+        await told.until("disconnected connection timeout 0x08")
+        await self.connect(await self.far_end())
+        await told.until("connected", 2)
+
+    async def test_two_links_hear_the_same_and_one_can_go(self):
+        text = BELT.replace("interval: 20ms", "while-connected: true, interval: 20ms")
+        device, told = await self.play(Peripheral, text)
+        first = await self.connect(await self.far_end())
+        second = await self.connect(await self.far_end("Other", "F0:AA:00:00:00:02", 2))
+        queues = [await self.values(peer, "2A52") for peer in (first, second)]
+        await device.order(["notify", "2A52", "01"])
+        self.assertEqual([await self.next(queue) for queue in queues], ["01", "01"])
+        await first.connection.disconnect()
+        await told.until("disconnected")
+        await device.order(["notify", "2A52", "02"])
+        self.assertEqual(await self.next(queues[1]), "02")
 
     async def test_a_lost_transport_is_known(self):
         device, _ = await self.play(Peripheral, BELT)
