@@ -18,7 +18,8 @@ log = logging.getLogger(__name__)
 CONFIRMING = 30
 LONGEST_VALUE = 512
 CONFIRMATION = 0x1E
-# What writes, by the code of its request, and whether it is answered: Write Request, Prepare Write Request, Write Command.
+# What writes, by the code of its request, and whether it is answered: Write Request, Prepare Write Request, and
+# Write Command.
 WRITES = {0x12: True, 0x16: True, 0x52: False}
 # Read Multiple and Read Multiple Variable: a value that cannot be read would leave them without an answer in Bumble.
 SEVERAL = {0x0E, 0x20}

@@ -118,7 +118,12 @@ def packed(parts):
 
 
 class AirHost(Host):
-    """Bumble's host without a text of each packet for its log, which costs more than the packet."""
+    """Bumble's host without a text of each packet for its log, which costs more than the packet.
+
+    `heard` is when the last packet came, by the loop's clock.
+    """
+
+    heard = 0.0
 
     def send_hci_packet(self, packet):
         data = bytes(packet)
@@ -128,6 +133,7 @@ class AirHost(Host):
             self.hci_sink.on_packet(data)
 
     def on_hci_packet(self, packet):
+        self.heard = asyncio.get_running_loop().time()
         if self.snooper or not isinstance(packet, (HCI_Event, HCI_AclDataPacket)):
             super().on_hci_packet(packet)
         elif isinstance(packet, HCI_Event):
@@ -213,9 +219,14 @@ class Station:
             raise TransportError(f"{self.where}: no answer; is a controller behind it?") from None
         except Exception as error:
             text = getattr(error, "strerror", None) or str(error).strip() or type(error).__name__
+            remedy = "name a transport that Bumble opens, such as usb:0"
             if isinstance(error, (ValueError, AssertionError, LookupError)):
                 text = "it cannot be read"
-            raise TransportError(f"{self.where}: {text}; name a transport that Bumble opens, such as usb:0") from None
+            elif isinstance(error, (ConnectionRefusedError, FileNotFoundError)):
+                remedy = "start what is behind it first"
+            elif isinstance(error, PermissionError):
+                remedy = "see who may use it"
+            raise TransportError(f"{self.where}: {text}; {remedy}") from None
 
     @staticmethod
     def ending(future):
@@ -228,8 +239,12 @@ class Station:
             self.lost.set_result(f"{self.where}: transport lost: {reason}")
 
     async def ask_whether_there(self):
+        loop = asyncio.get_running_loop()
         while not self.lost.done():
-            await asyncio.sleep(HEARTBEAT)
+            silence = loop.time() - self.device.host.heard
+            if silence < HEARTBEAT:
+                await asyncio.sleep(HEARTBEAT - silence)
+                continue
             try:
                 await bounded(self.device.host.send_sync_command(HCI_Read_BD_ADDR_Command()), COMMANDING)
             except (TimeoutError, LinkLost):
