@@ -25,12 +25,13 @@ import signal
 import stat
 import sys
 
+from ..link import Air, serve
 from . import device_file
-from .failures import USAGE, Failure, FileError, Refused, TransportError
 from .beacon import Beacon
 from .central import Central
-from .peripheral import Peripheral, bug_of
-from ..link import Air, serve
+from .failures import USAGE, Failure, FileError, Refused, TransportError
+from .peripheral import Peripheral
+from .served import bug_of
 
 KINDS = {"bluetooth-peripheral": Peripheral, "bluetooth-central": Central, "ibeacon": Beacon}
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")

@@ -11,86 +11,27 @@ import logging
 import struct
 
 from bumble import att
-from bumble.core import UUID, BaseBumbleError
+from bumble.core import AdvertisingData, BaseBumbleError
 from bumble.device import AdvertisingType
 from bumble.gatt import GATT_DEVICE_NAME_CHARACTERISTIC, Characteristic, Service
-from bumble.core import AdvertisingData
-from bumble.l2cap import L2CAP_LE_Credit_Based_Connection_Response, LeCreditBasedChannelSpec
-from bumble.pairing import PairingConfig, PairingDelegate
+from bumble.pairing import PairingConfig
 
 from . import device_file
 from .answers import checked
+from .channels import Channels
 from .device_file import canonical, several
 from .failures import FileError, Refused
+from .served import Delegate, Served, bug_of
 from .server import LONGEST_VALUE, Attributes, open_descriptor
-from .station import (
-    LONGEST_ADVERTISEMENT, LinkLost, Station, advertisement_parts, bounded, guarded, packed, reason_text,
-)
+from .station import LONGEST_ADVERTISEMENT, LinkLost, Station, advertisement_parts, bounded, guarded, packed
 from .timetable import Timetable
 
 log = logging.getLogger(__name__)
 
 # Services that Bumble has of itself: what a file says of them counts places among its characteristics, and no more.
 SYSTEM = {"1800", "1801"}
-# Seconds that a central has for an answer about the parameters of the link.
+# Seconds that a central has for an answer about the parameters of the link, and a link for its end.
 ASKING = 5
-Refusal = L2CAP_LE_Credit_Based_Connection_Response.Result
-
-
-def bug_of(text):
-    """None, or what kills a device: (hang or vanish, octets of the value that does)."""
-    kind, _, length = text.partition(":")
-    if kind == "none" and not length:
-        return None
-    if kind in ("hang", "vanish") and length.isdecimal():
-        return kind, int(length)
-    raise ValueError(f"no bug '{text}'; use none, hang:LENGTH or vanish:LENGTH")
-
-
-class Delegate(PairingDelegate):
-    """Pairs as the file says."""
-
-    def __init__(self, way):
-        self.way = way
-        capability = {
-            "numeric": PairingDelegate.DISPLAY_OUTPUT_AND_YES_NO_INPUT, "passkey": PairingDelegate.DISPLAY_OUTPUT_ONLY,
-        }
-        super().__init__(capability.get(way.partition(" ")[0], PairingDelegate.NO_OUTPUT_NO_INPUT))
-
-    async def accept(self):
-        return self.way != "reject"
-
-    async def generate_passkey(self):
-        return int(self.way.partition(" ")[2])
-
-
-class Served:
-    """A characteristic of the file, as it is served."""
-
-    def __init__(self, place, described):
-        self.place, self.described = place, described
-        self.uuid = canonical(device_file.required(described, "uuid"))
-        self.value = device_file.octets(described["value"]) if "value" in described else b""
-        self.security = device_file.word(described.get("security", "none"), ("none", "encrypted", "authenticated"))
-        self.properties = Characteristic.Properties(0)
-        for word in several(described, "properties"):
-            known = {each.name.lower().replace("_", "-"): each for each in Characteristic.Properties}
-            self.properties |= known[device_file.word(word, known)]
-        self.entries, self.repeats = device_file.spelled_out(described, "notifications")
-        self.descriptors = [
-            (device_file.long(device_file.required(each, "uuid")), device_file.octets(each.get("value", "")))
-            for each in several(described, "descriptors")
-        ]
-        self.timetable = self.built = None
-
-    @property
-    def permissions(self):
-        can, made = Characteristic.Properties, att.Attribute.Permissions(0)
-        if self.properties & can.READ:
-            made |= att.Attribute.READABLE
-        if self.properties & (can.WRITE | can.WRITE_WITHOUT_RESPONSE):
-            made |= att.Attribute.WRITEABLE
-        return made
 
 
 class Peripheral(Station):
@@ -117,7 +58,7 @@ class Peripheral(Station):
         # In the order of the file, and then those of services that come later.
         self.served = []
         self.services = [self.read_service(each) for each in several(file, "gatt")]
-        self.channels = [self.read_channel(each) for each in several(file, "l2cap")]
+        self.channels = Channels(self, file)
         self.faults = device_file.faults(
             file,
             {
@@ -139,11 +80,9 @@ class Peripheral(Station):
         self.tables = {}
         self.cut = LONGEST_VALUE
         self.moves_by = 0
-        self.disconnect_after = self.close_channel_after = None
+        self.disconnect_after = None
         self.unanswered = None
         self.held = False
-        self.open_servers = {}
-        self.channel_players = set()
         self.tells_changes = any(
             uuid == "1801" and each.uuid == "2A05" and each.properties & Characteristic.Properties.INDICATE
             for uuid, _, served in self.services for each in served
@@ -167,13 +106,6 @@ class Peripheral(Station):
             self.read_service(each)
         self.served = before
         return added, {canonical(each) for each in several(described, "remove")}
-
-    @staticmethod
-    def read_channel(described):
-        psm = device_file.integer(device_file.required(described, "psm"), 1, 255)
-        echo = device_file.truth(described.get("echo", "false"))
-        security = device_file.word(described.get("security", "none"), ("none", "encrypted", "authenticated"))
-        return psm, echo, security, device_file.spelled_out(described, "send")
 
     @staticmethod
     def read_parameters(described):
@@ -225,12 +157,7 @@ class Peripheral(Station):
         device.l2cap_channel_manager.register_fixed_channel(att.ATT_CID, guarded(self.take))
         for uuid, primary, served in self.services:
             self.add(uuid, primary, served)
-        manager = device.l2cap_channel_manager
-        take = manager.on_l2cap_le_credit_based_connection_request
-        manager.on_l2cap_le_credit_based_connection_request = guarded(
-            lambda connection, cid, request: self.open_channel(take, connection, cid, request)
-        )
-        self.accept_channels(True)
+        self.channels.begin()
 
     @property
     def server(self):
@@ -452,74 +379,6 @@ class Peripheral(Station):
         if session := self.device.smp_manager.sessions.get(connection.handle):
             asyncio.get_running_loop().call_soon(guarded(session.on_disconnection), 0)
 
-    # Channels
-
-    def accept_channels(self, accepts):
-        """Begins or ends to accept channels."""
-        for server in self.open_servers.values():
-            server.close()
-        self.open_servers.clear()
-        for psm, echo, _, timetable in self.channels if accepts else []:
-            opened = guarded(lambda channel, said=(psm, echo, timetable): self.channel_opened(channel, *said))
-            self.open_servers[psm] = self.device.create_l2cap_server(LeCreditBasedChannelSpec(psm=psm), opened)
-
-    def open_channel(self, take, connection, cid, request):
-        security = next((each[2] for each in self.channels if each[0] == request.le_psm), "none")
-        lacks = self.lacking(connection, security)
-        if lacks is None:
-            take(connection, cid, request)
-            return
-        weak = lacks == att.ErrorCode.INSUFFICIENT_ENCRYPTION
-        refused = L2CAP_LE_Credit_Based_Connection_Response(
-            identifier=request.identifier, destination_cid=0, mtu=23, mps=23, initial_credits=0,
-            result=Refusal.CONNECTION_REFUSED_INSUFFICIENT_ENCRYPTION if weak
-            else Refusal.CONNECTION_REFUSED_INSUFFICIENT_AUTHENTICATION,
-        )
-        self.device.l2cap_channel_manager.send_control_frame(connection, cid, refused)
-
-    def channel_opened(self, channel, psm, echo, timetable):
-        """A channel is played anew for each central that opens it."""
-        self.tell("channel opened", psm)
-        player = self.do(self.play_channel(psm, channel, timetable))
-
-        def got(value):
-            self.tell("channel got", psm, value.hex())
-            if echo and value:
-                channel.write(value)
-
-        def closed():
-            player.cancel()
-            # Bumble forgets only its own number of a closed channel, and refuses the other end's when it comes again.
-            known = self.device.l2cap_channel_manager.le_coc_channels
-            known.get(channel.connection.handle, {}).pop(channel.destination_cid, None)
-            self.tell("channel closed", psm)
-
-        channel.sink = guarded(got)
-        channel.on("close", guarded(closed))
-
-    async def play_channel(self, psm, channel, timetable):
-        played = Timetable(*timetable)
-        # It begins when the channel is open, whoever is subscribed to what.
-        played.set_running(True)
-
-        async def send(value):
-            if value:
-                channel.write(value)
-            self.tell("channel sent", psm, value.hex())
-            if self.close_channel_after is None:
-                return
-            self.close_channel_after -= 1
-            if self.close_channel_after <= 0:
-                self.close_channel_after = None
-                self.do(self.close_channel(channel))
-
-        await played.play(send)
-
-    async def close_channel(self, channel):
-        """Not the player's own work: the closing ends the player."""
-        await self.drained(channel.connection)
-        await bounded(channel.disconnect(), ASKING)
-
     # Changes
 
     async def change_services(self, added, removed):
@@ -595,9 +454,9 @@ class Peripheral(Station):
         if effect == "late-subscribe-answer":
             self.server.late = value
         elif effect == "close-channel-after":
-            self.close_channel_after = value
+            self.channels.closes_after = value
         elif effect == "refuse-channels":
-            self.accept_channels(not value)
+            self.channels.accept(not value)
         elif effect == "disconnect-after":
             self.disconnect_after = value
         elif effect == "stale-handles":
