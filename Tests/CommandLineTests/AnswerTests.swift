@@ -79,7 +79,7 @@ struct AnswerTests {
         let nowhere = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(program.folder.path)/no-bus"]
         let known = [
             "freezer cgroup2", "freezer cgroup1", "freezer sigstop", "virtual time in apps", "order in apps",
-            "system D-Bus", "bluetoothd", "Bluetooth adapter",
+            "system D-Bus", "bluetoothd", "Bluetooth adapter", "Bluetooth by HCI",
             "udev", "USB accessories", "RFCOMM", "sound card", "alsa-lib", "APNs", "transfers",
             "phone machine", "run folder", "SQLite", "libsystemd",
             "libyaml",

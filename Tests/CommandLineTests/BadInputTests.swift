@@ -9,6 +9,11 @@ struct BadInputTests {
     private static let words: [([String], Int32, [String])] = [
         (["run", "small.yaml", "--backend", "blues"], 2, ["'blues'", "bluez"]),
         (["run", "small.yaml", "--backend", "bluetooth=gpsd"], 2, ["'gpsd'", "bluez"]),
+        (["run", "small.yaml", "--backend", "hci"], 2, ["--hci TRANSPORT", "usb:0"]),
+        (["run", "small.yaml", "--hci", "usb:0"], 2, ["--hci", "--backend bluetooth=hci"]),
+        (["run", "small.yaml", "--backend", "hci", "--hci", "usb"], 2, ["--hci usb", "usb:0"]),
+        (["run", "small.yaml", "--backend", "hci", "--hci", "usb:0", "--capture", "btsnoop"], 2, ["--capture"]),
+        (["air"], 2, ["DEVICE.yaml is missing"]), (["air", "a.yaml", "--hcj", "usb:0"], 2, ["--hcj", "--hci"]),
         (["run", "small.yaml", "--profile", "ios99"], 2, ["'ios99'", "ios17"]),
         (["run", "small.yaml", "--freezer", "ice"], 2, ["'ice'", "sigstop"]),
         (["run", "small.yaml", "--memory-pressure", "much"], 2, ["'much'", "psi"]),

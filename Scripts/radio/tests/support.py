@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import unittest
-from xml.sax.saxutils import escape
 
 from bumble.core import AdvertisingData
 from bumble.device import Device
@@ -21,6 +20,7 @@ from dbus_fast import Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
 
 from wakebench_radio.bus import PatientWriter
+from wakebench_radio.private_bus import PrivateBus
 
 # Seconds that a condition is waited for. Nothing takes as long unless something is wrong.
 BOUND = 20
@@ -29,15 +29,6 @@ SERVICE, CHARACTERISTIC = "org.bluez.GattService1", "org.bluez.GattCharacteristi
 DESCRIPTOR = "org.bluez.GattDescriptor1"
 PROPERTIES, MANAGER = "org.freedesktop.DBus.Properties", "org.freedesktop.DBus.ObjectManager"
 HCI0 = "/org/bluez/hci0"
-# No <servicedir> and no <includedir>: nothing is started by a call.
-CONFIGURATION = """\
-<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
- "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig><type>session</type><listen>unix:path={path}</listen><auth>EXTERNAL</auth>
-<policy context="default"><allow user="*"/><allow own="*"/><allow send_destination="*" eavesdrop="true"/>
-<allow eavesdrop="true"/></policy>
-<limit name="max_replies_per_connection">50000</limit></busconfig>
-"""
 PACKAGE = os.path.join(os.path.dirname(__file__), "..")
 # The peripherals of the tests are cut off in the middle of what they do, and a world is made in one call that waits: of
 # both Bumble and asyncio tell at length.
@@ -57,15 +48,8 @@ class World:
         self.folder = tempfile.mkdtemp(prefix="radio-")
         self.processes = []
         self.address = f"unix:path={self.folder}/bus"
-        configuration = f"{self.folder}/bus.conf"
-        with open(configuration, "w", encoding="utf-8") as text:
-            text.write(CONFIGURATION.format(path=escape(f"{self.folder}/bus")))
-        self.daemon = self.begin(
-            ["dbus-daemon", f"--config-file={configuration}", "--nofork", "--nopidfile", "--print-address"],
-            # It would like more descriptors than it may have, and says so.
-            stderr=subprocess.DEVNULL,
-        )
-        self.daemon.stdout.readline()
+        self.bus = PrivateBus(self.folder)
+        self.bus.start()
         self.sockets = [f"unix:{self.folder}/c{index}" for index in range(controllers)]
         self.air = self.begin([sys.executable, "-m", "wakebench_radio.link", *self.sockets])
         self.controllers = json.loads(self.air.stdout.readline())["controllers"]
@@ -97,6 +81,7 @@ class World:
             for stream in (process.stdout, process.stderr):
                 if stream:
                     stream.close()
+        self.bus.stop()
         shutil.rmtree(self.folder)
 
 

@@ -171,7 +171,7 @@ class UsageTests(unittest.TestCase):
         for arguments, expected in (
             ([], "the following arguments are required"),
             (["a.yaml"], "expected --hci"),
-            (["a.yaml", "--hci", "x", "y"], "2 for 1"),
+            (["a.yaml", "--hci", "x", "--hci", "y"], "2 for 1"),
             (["a.yaml", "a.yaml", "--link", "f"], "a second device 'a'"),
             (["a.yaml=ok", "--link", "f"], "'ok' is no name"),
             (["a.yaml", "--hci", "x", "--strangers", "1"], "with --link only"),

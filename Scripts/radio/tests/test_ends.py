@@ -91,7 +91,7 @@ class Ends(unittest.IsolatedAsyncioTestCase):
         _, peripheral, _ = await self.linked()
         reason = asyncio.get_running_loop().create_future()
         peripheral.links[0].on("disconnection", reason.set_result)
-        self.world.daemon.kill()
+        self.world.bus.process.kill()
         self.assertEqual(await asyncio.wait_for(reason, 4), 0x13, "links end with it")
         self.assertEqual(await self.ended(self.world.bridge, 4), 12)
         said = self.world.bridge.stderr.read().splitlines()

@@ -1,4 +1,4 @@
-"""Serves org.bluez on a bus with radios behind it: python -m wakebench_radio --bus ADDRESS --hci TRANSPORT."""
+"""Serves org.bluez on a bus with radios behind it: Scripts/radio/bridge --folder FOLDER --hci TRANSPORT."""
 
 import argparse
 import asyncio
@@ -13,14 +13,15 @@ from .agent import AgentManager
 from .bus import Bus, BusFailure
 from .hci import RadioFailure
 from .keys import Keys, KeysFailure
+from .private_bus import PrivateBus, PrivateBusFailure
 
 # Seconds that the end may take.
 ENDING = 3.5
 FAILED = 12
 
 ABOUT = """\
-Serves org.bluez, the Bluetooth service of Linux, on a D-Bus of your own. Its radios are Bumble hosts on any HCI
-transport; the kernel's Bluetooth, bluetoothd and root are not needed.
+Serves org.bluez, the Bluetooth service of Linux, on a D-Bus of its own or on one that is there. Its radios are Bumble
+hosts on any HCI transport; the kernel's Bluetooth, bluetoothd and root are not needed.
 
 When the name is owned, one line is written: a JSON object {"adapters": [{"path": "/org/bluez/hci0", "address":
 "00:AA:01:00:00:02", "transport": "..."}]}. SIGTERM and SIGINT end it within 4 seconds: links are disconnected first.
@@ -34,10 +35,12 @@ android-netsim  ws-client:URL  udp:...; see Bumble's documentation for each.
 
 def options():
     parser = argparse.ArgumentParser(
-        prog="python -m wakebench_radio", description=ABOUT, epilog=TRANSPORTS,
+        prog="Scripts/radio/bridge", description=ABOUT, epilog=TRANSPORTS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--bus", required=True, metavar="ADDRESS", help="the bus, such as unix:path=/tmp/bus")
+    places = parser.add_mutually_exclusive_group(required=True)
+    places.add_argument("--folder", help="a bus of its own: dbus-daemon with the socket FOLDER/bus and the log FOLDER/bus.log")
+    places.add_argument("--bus", metavar="ADDRESS", help="a bus that is there, such as unix:path=/tmp/bus")
     parser.add_argument(
         "--hci", required=True, action="append", metavar="TRANSPORT",
         help="a controller; several make hci0, hci1 and so on",
@@ -103,7 +106,8 @@ async def begin(chosen, bus, agents, adapters):
 async def run(chosen):
     ended = asyncio.Event()
     watch_ends(chosen, ended)
-    bus = Bus(chosen.bus)
+    place = chosen.bus or f"unix:path={chosen.folder}/bus"
+    bus = Bus(place)
     agents = AgentManager(bus)
     adapters = [
         Adapter(bus, index, transport, Keys(chosen.keys), agents) for index, transport in enumerate(chosen.hci)
@@ -119,7 +123,7 @@ async def run(chosen):
             if not stop.done():
                 raise BusFailure(bus.gone.result() or "it is gone")
     except BusFailure as failure:
-        print(f"radio: {chosen.bus}: {failure}; see whether dbus-daemon runs there", file=sys.stderr)
+        print(f"radio: {place}: {failure}; see whether dbus-daemon runs there", file=sys.stderr)
         code = FAILED
     except (RadioFailure, KeysFailure) as failure:
         print(f"radio: {failure}", file=sys.stderr)
@@ -145,7 +149,16 @@ def main():
     if not chosen.verbose:
         # Bumble's warnings name packets; what matters of them is said here.
         logging.getLogger("bumble").setLevel(logging.CRITICAL)
-    code = asyncio.get_event_loop_policy().new_event_loop().run_until_complete(run(chosen))
+    own = PrivateBus(chosen.folder) if chosen.folder else None
+    try:
+        if own:
+            own.start()
+        code = asyncio.get_event_loop_policy().new_event_loop().run_until_complete(run(chosen))
+    except PrivateBusFailure as failure:
+        print(f"radio: {failure}", file=sys.stderr)
+        code = FAILED
+    if own:
+        own.stop()
     # Threads of a transport, and calls that are never answered, do not hold the end up.
     sys.stdout.flush()
     sys.stderr.flush()

@@ -16,9 +16,18 @@ package enum Doctor {
         package var finding: String
     }
 
-    package static func examine() -> [Line] {
+    /// What is installed beside the program.
+    package struct Installation: Sendable {
+        /// What `--hci` needs; nil where it is not.
+        package var radioProgram: String?
+
+        package init(radioProgram: String?) { self.radioProgram = radioProgram }
+    }
+
+    package static func examine(_ installation: Installation) -> [Line] {
         let areas = Areas.rows.sorted { $0.source.rawValue < $1.source.rawValue }
-        return leftovers() + freezers() + virtualTime(.examine(), .available()) + areas.flatMap { $0.examine() }
+        return leftovers() + freezers() + virtualTime(.examine(), .available())
+            + areas.flatMap { $0.examine(installation) }
             + [PhoneOfMachine.examine(), runs()] + libraries()
     }
 

@@ -15,15 +15,14 @@ package typealias FuzzTarget = WakeBluetooth.FuzzTarget
 package struct PeripheralBench {
     /// An address, or the name that the device advertises.
     package var wanted: String
-    /// The adapter's own address; nil for any.
-    package var adapter: String?
+    package var radio: RadioChoice
     /// How long the device may take to be heard, and to connect and say what it has.
     package var within: Instant.Span
     /// Told of each stage, in a few words.
     package var follow: (String) -> Void
 
-    package init(_ wanted: String, adapter: String?, within: Instant.Span, follow: @escaping (String) -> Void) {
-        (self.wanted, self.adapter, self.within, self.follow) = (wanted, adapter, within, follow)
+    package init(_ wanted: String, radio: RadioChoice, within: Instant.Span, follow: @escaping (String) -> Void) {
+        (self.wanted, self.radio, self.within, self.follow) = (wanted, radio, within, follow)
     }
 
     /// What a fuzzer is to do.
@@ -44,8 +43,11 @@ package struct PeripheralBench {
     package func check() throws(CommandFailure) -> LiveCheck {
         do {
             let loop = try EventLoop()
-            let adapter = try LiveAdapter(address: adapter, on: loop)
-            return try LiveCheck(wanted, adapter: adapter, within: duration(within), follow: follow)
+            let (bus, bridge) = try radio.open(on: loop, tell: follow)
+            return try withExtendedLifetime(bridge) {
+                let adapter = try LiveAdapter(address: radio.adapter, bus: bus, on: loop)
+                return try LiveCheck(wanted, adapter: adapter, within: duration(within), follow: follow)
+            }
         } catch {
             throw failure(error)
         }
@@ -69,7 +71,7 @@ package struct PeripheralBench {
                 try loop.signal(number) { isStopped = true }
             }
             defer { for signal in signals { signal.cancel() } }
-            let adapter = try LiveAdapter(address: adapter, on: loop)
+            let adapter = try LiveAdapter(address: radio.adapter, on: loop)
             follow("listening for \(wanted)")
             let heard = try adapter.find(wanted, to: MonotonicClock.now() + within.nanoseconds)
             follow("connecting to \(heard.id.address)")

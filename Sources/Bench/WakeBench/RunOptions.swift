@@ -63,6 +63,12 @@ package struct RunOptions: Sendable {
     package var journal = true
     /// The Bluetooth address of the adapter to use; nil for any.
     package var adapter: String?
+    /// The HCI transports of `bluetooth=hci`, an adapter each, as Bumble names them: `usb:0`, `serial:...`.
+    package var hci: [String] = []
+    /// The program that is org.bluez on such transports; nil where it is not installed.
+    package var radioProgram: String?
+    /// Hears what the start of the run waits for, when that takes long.
+    package var tell: @Sendable (String) -> Void = { _ in }
     /// Where gpsd listens.
     package var gpsdHost = "localhost"
     package var gpsdPort: UInt16 = 2947

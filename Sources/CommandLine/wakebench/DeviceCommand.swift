@@ -10,7 +10,7 @@ enum DeviceCommand {
         .flag("--guidelines", "list the guidelines, with their editions"),
         .value("--address", "ADDRESS", "the device of a capture; default the one with the most GATT traffic"),
         .value("--live", "ADDRESS|NAME", "check this device, over this machine's own adapter"),
-        adapter, within,
+        adapter, hci, within,
         .flag("--json", "print one JSON object"),
     ]
 
@@ -18,6 +18,12 @@ enum DeviceCommand {
         "--adapter",
         "any|ADDRESS",
         "the adapter by its own address; default any"
+    )
+    static let hci = Arguments.Option.value(
+        "--hci",
+        "TRANSPORT",
+        "a controller, where Bumble finds it: usb:0, tcp-client:HOST:PORT or another; may be given again; default none, but this "
+            + "machine's adapters"
     )
     static let within = Arguments.Option.value(
         "--within",
@@ -104,8 +110,12 @@ enum DeviceCommand {
 
     static func bench(_ wanted: String, _ arguments: Arguments) throws(CommandFailure) -> PeripheralBench {
         let time = try ImportCommand.duration(arguments, "--within") ?? .seconds(30)
-        let adapter = arguments.value("--adapter").flatMap { $0 == "any" ? nil : $0 }
-        return PeripheralBench(wanted, adapter: adapter, within: time) { Output.complain($0) }
+        let radio = RadioChoice(
+            adapter: arguments.value("--adapter").flatMap { $0 == "any" ? nil : $0 },
+            transports: arguments.all("--hci"),
+            program: Installation.radio(.bridge)
+        )
+        return PeripheralBench(wanted, radio: radio, within: time) { Output.complain($0) }
     }
 
     /// `wake.guidelines/1`.

@@ -20,7 +20,7 @@ enum DoctorCommand {
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
         guard arguments.rest.isEmpty else { throw CommandFailure(.usage, "doctor takes no arguments") }
-        let lines = Doctor.examine()
+        let lines = Doctor.examine(.init(radioProgram: Installation.radio(.bridge)))
         if arguments.has("--json") {
             let findings = lines.map { Page.Finding(what: $0.what, good: $0.good, finding: $0.finding) }
             print(try Output.json(page: Page(findings: findings)))

@@ -16,6 +16,22 @@ enum Installation {
         return nil
     }()
 
+    /// The programs of Scripts/radio.
+    enum RadioProgram: String {
+        /// org.bluez on HCI transports.
+        case bridge
+        /// Device files on HCI transports.
+        case air
+    }
+
+    /// A program of the folder that WAKEBENCH_RADIO names, else of the repository's Scripts/radio; nil where it is not.
+    static func radio(_ program: RadioProgram) -> String? {
+        let named = ProcessInfo.processInfo.environment["WAKEBENCH_RADIO"]
+        guard let folder = named ?? repository.map({ $0 + "/Scripts/radio" }) else { return nil }
+        let file = "\(folder)/\(program.rawValue)"
+        return FileManager.default.isExecutableFile(atPath: file) ? file : nil
+    }
+
     /// How it is called from any folder: by its name where PATH leads to it, else by its path.
     static var command: String {
         let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []

@@ -281,6 +281,8 @@ enum RunCommand {
             options.appLogLimit = size << 20
         }
         options.appFolders = arguments.all("--apps")
+        options.radioProgram = Installation.radio(.bridge)
+        options.tell = Output.complain
         options.journal = !arguments.has("--no-journal")
         options.replaces = arguments.has("--force")
         options.junit = arguments.value("--junit")
@@ -288,8 +290,9 @@ enum RunCommand {
         // A run of another program's is that program's to tell of.
         options.followsLatest = options.parent == nil
         for option in RunOptions.ofAreas {
-            guard let text = arguments.value(option.name), !option.take(&options, text) else { continue }
-            throw CommandFailure(.usage, "\(option.name) \(text): expected \(option.expected)")
+            for text in arguments.all(option.name) where !option.take(&options, text) {
+                throw CommandFailure(.usage, "\(option.name) \(text): expected \(option.expected)")
+            }
         }
         return options
     }

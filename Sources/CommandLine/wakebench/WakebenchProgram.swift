@@ -95,6 +95,7 @@ enum WakebenchProgram {
             PeripheralFuzzCommand.run,
             options: PeripheralFuzzCommand.options
         ),
+        PeripheralAirCommand.verb,
         Verb(
             "import",
             "FILE...",

@@ -39,7 +39,7 @@ package enum DeviceFile: Hashable, Sendable {
 extension BackendChoice {
     /// The backends that each source can have, the simulated one first.
     static let table: KeyValuePairs<Source, [String]> = [
-        .bluetooth: ["simulated", "bluez"],
+        .bluetooth: ["simulated", "bluez", "hci"],
         .location: ["simulated", "gpsd", "nmea"],
         .accessory: ["simulated", "udev", "rfcomm"],
         .audio: ["simulated", "alsa"],

@@ -1,6 +1,9 @@
 import WakeBlueZ
 import WakeBus
 
+/// Where org.bluez is, for those who do not know its room.
+package typealias BlueZBus = WakeBus.BusAddress
+
 /// What this machine has of BlueZ, found by looking: nothing is switched on and nothing is started.
 package struct BlueZPresence: Sendable {
     /// An adapter that bluetoothd knows.

@@ -19,12 +19,14 @@ import WakeSystem
     ///
     /// - Parameters:
     ///   - output: where it writes, both what it says and what it complains of; stays the caller's.
+    ///   - descriptors: what it finds as 3, 4 and so on; they stay the caller's.
     ///   - ended: hears how it ended, once, on the loop's thread.
     /// - Throws: ``SystemError`` when it cannot be started.
     package init(
         _ program: String,
         _ arguments: [String],
         output: Int32,
+        descriptors: [Int32] = [],
         on loop: EventLoop,
         ended: @escaping (End) -> Void
     ) throws(SystemError) {
@@ -34,6 +36,13 @@ import WakeSystem
         unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, output, 2)
+        // Copies above all that they become, so that none takes the place of the next.
+        let copies = descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, Int32(3 + descriptors.count)) }
+        defer { for copy in copies where copy >= 0 { close(copy) } }
+        guard copies.allSatisfy({ $0 >= 0 }) else { throw SystemError(last: "fcntl(F_DUPFD_CLOEXEC)") }
+        for (place, copy) in copies.enumerated() {
+            unsafe posix_spawn_file_actions_adddup2(&actions, copy, Int32(3 + place))
+        }
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -64,6 +73,22 @@ import WakeSystem
             watch = nil
             ended(exit.signalled == 1 ? .killed(signal: exit.status) : .exited(exit.status))
         }
+    }
+
+    /// Asks the program to end and waits for that; what takes longer is killed, with what it has in its group. Nothing is told
+    /// of how it ended.
+    package func end(within milliseconds: Int32) {
+        guard let watch else { return }
+        watch.cancel()
+        self.watch = nil
+        kill(-pid, SIGTERM)
+        var end = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+        if repeatingInterrupted({ unsafe poll(&end, 1, milliseconds) }) == 0 {
+            kill(-pid, SIGKILL)
+            _ = repeatingInterrupted { unsafe poll(&end, 1, -1) }
+        }
+        var exit = wake_exit()
+        _ = unsafe wake_wait(descriptor.number, &exit)
     }
 
     /// Sends a signal to the program and to what it has in its group; nothing when it has ended.

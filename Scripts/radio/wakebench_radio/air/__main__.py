@@ -1,7 +1,7 @@
 """Device files as true Bluetooth LE peripherals, centrals and beacons.
 
-    python -m wakebench_radio.air DEVICE.yaml[=NAME]... --hci TRANSPORT...
-    python -m wakebench_radio.air DEVICE.yaml[=NAME]... --link FOLDER [--strangers N]
+    wakebench air DEVICE.yaml[=NAME]... --hci TRANSPORT [--hci TRANSPORT]...
+    wakebench air DEVICE.yaml[=NAME]... --link FOLDER [--strangers N]
 
 With --hci each device has a transport of its own, of those that Bumble opens: usb:0, serial:PATH,
 tcp-client:HOST:PORT, unix:PATH, pty:PATH, hci-socket:0, android-netsim. With --link the air is in this process:
@@ -49,10 +49,10 @@ class Parser(argparse.ArgumentParser):
 
 def parsed(arguments):
     parser = Parser(
-        prog="python -m wakebench_radio.air", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="wakebench air", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("device", nargs="+", metavar="DEVICE.yaml[=NAME]", help="a device file, and its name here")
-    parser.add_argument("--hci", nargs="+", action="extend", default=[], metavar="TRANSPORT", help="one a device")
+    parser.add_argument("--hci", action="append", default=[], metavar="TRANSPORT", help="one a device")
     parser.add_argument("--link", metavar="FOLDER", help="the folder of the sockets of linked controllers")
     parser.add_argument("--strangers", type=int, default=0, metavar="N", help="that many sockets more, at most 200")
     parser.add_argument("--ready", type=int, metavar="FD", help="told once all are on the air: a line, a JSON object")

@@ -195,7 +195,7 @@ extension AppView {
 
 extension AccessoryArea {
     /// The lines of `--backend udev` and `--backend rfcomm`.
-    static func examine() -> [Doctor.Line] {
+    static func examine(_ installation: Doctor.Installation) -> [Doctor.Line] {
         let found = AccessoryPresence.examine()
         let udev = Doctor.Line(
             what: "udev",

@@ -26,7 +26,7 @@ protocol Area: AnyObject {
     static var options: [AreaOption] { get }
 
     /// What this machine has for its real backends.
-    static func examine() -> [Doctor.Line]
+    static func examine(_ installation: Doctor.Installation) -> [Doctor.Line]
 
     /// In the order in which they start.
     var sources: [any SourcePort] { get }
@@ -143,7 +143,7 @@ extension Area {
     static var alertRule: RuleID? { nil }
     static var mechanisms: [WakeMechanism] { [] }
     static var options: [AreaOption] { [] }
-    static func examine() -> [Doctor.Line] { [] }
+    static func examine(_ installation: Doctor.Installation) -> [Doctor.Line] { [] }
     var keeper: ChannelKeeper? { nil }
     var environment: [String] { [] }
     func connect(to run: Run) throws(CommandFailure) {}
@@ -309,7 +309,7 @@ package struct AreaOption: Sendable {
     package let help: String
     /// What a value must be.
     package var expected = ""
-    /// Takes a value; false for one that it is not.
+    /// Takes a value; false for one that it is not. One that is given several times is taken each time.
     package let take: @Sendable (inout RunOptions, String) -> Bool
 }
 

@@ -204,7 +204,7 @@ extension AppView {
 
 extension AudioArea {
     /// The lines of `--backend audio=alsa`.
-    static func examine() -> [Doctor.Line] {
+    static func examine(_ installation: Doctor.Installation) -> [Doctor.Line] {
         let found = ALSAPresence.examine()
         let cards = found.cards.isEmpty ? "none in the kernel" : found.cards.joined(separator: "; ")
         let other = found.cards.isEmpty ? "" : ", or one of the cards \(cards), with --sound-card"

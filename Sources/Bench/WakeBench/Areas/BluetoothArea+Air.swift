@@ -45,8 +45,32 @@ extension BluetoothArea {
         run.bench.add(Restarts(phones))
     }
 
-    /// Refuses other phones where there are none.
     static func check(_ setup: AreaSetup) throws(CommandFailure) {
+        try checkTransports(setup)
+        try checkPhones(setup)
+    }
+
+    /// Refuses transports without their backend, and that without them.
+    private static func checkTransports(_ setup: AreaSetup) throws(CommandFailure) {
+        let options = setup.options
+        guard setup.backends[source] == BluetoothBridge.word else {
+            guard !options.hci.isEmpty else { return }
+            throw CommandFailure(.usage, "--hci is for bluetooth=hci", hint: "give --backend bluetooth=hci as well")
+        }
+        guard !options.hci.isEmpty else {
+            let hint = "name its controller, such as --hci usb:0 or --hci tcp-client:localhost:6402"
+            throw CommandFailure(.usage, "bluetooth=hci needs --hci TRANSPORT", hint: hint)
+        }
+        guard options.radioProgram != nil else {
+            throw CommandFailure(.environment, "bluetooth=hci: \(BluetoothBridge.missingProgram)")
+        }
+        guard options.capture.isEmpty else {
+            throw CommandFailure(.usage, "--capture cannot be had with bluetooth=hci", hint: "leave it away")
+        }
+    }
+
+    /// Refuses other phones where there are none.
+    private static func checkPhones(_ setup: AreaSetup) throws(CommandFailure) {
         guard let device = setup.scenario.devices.first(where: { $0.phone != nil }), let phone = device.phone?.phone
         else {
             return

@@ -22,10 +22,21 @@ final class BluetoothArea: Area {
         AreaOption(
             name: "--adapter",
             value: "any|ADDRESS",
-            help: "the Bluetooth adapter of --backend bluez; default any",
+            help: "the Bluetooth adapter of --backend bluez or bluetooth=hci; default any",
             take: { options, text in
                 options.adapter = text == "any" ? nil : text
                 return true
+            }
+        ),
+        AreaOption(
+            name: "--hci",
+            value: "TRANSPORT",
+            help: "an adapter of --backend bluetooth=hci, where Bumble finds it: usb:0, serial:/dev/ttyACM0,1000000, "
+                + "tcp-client:HOST:PORT, unix:PATH, hci-socket:0 or another; several times for several",
+            expected: "a transport such as usb:0 or tcp-client:localhost:6402",
+            take: { options, text in
+                options.hci.append(text)
+                return text.contains(":") && text.utf8.count <= 512
             }
         ),
         AreaOption(
@@ -47,6 +58,8 @@ final class BluetoothArea: Area {
     let peripheralRole: any BluetoothPeripheralPort
     /// The real radio, whose adapter others may share; nil when the run has none.
     let real: BlueZBluetooth?
+    /// What the real radio speaks to in place of bluetoothd; nil when it speaks to that.
+    private let bridge: BluetoothBridge?
     let simulated: SimulatedBluetooth?
     let phones: SimulatedPeripheralRole?
     private(set) var keeper: ChannelKeeper?
@@ -56,18 +69,20 @@ final class BluetoothArea: Area {
     /// How apps stand with a characteristic of a device, by the device's place in the scenario.
     private var standings: (Int, String) -> String = { _, _ in "" }
 
-    var sources: [any SourcePort] { [radio, peripheralRole] }
+    var sources: [any SourcePort] { (bridge.map { [$0] } ?? []) + [radio, peripheralRole] }
 
     init(_ setup: AreaSetup, wrap: RadioWrap?) throws(SystemError) {
         let (scenario, names, loop) = (setup.scenario, setup.names, setup.loop)
         notes = setup.notes
         let own: any BluetoothCentralPort
-        if setup.backends[Self.source] == "bluez" {
+        bridge = try Self.bridge(setup)
+        if setup.backends[Self.source] != "simulated" {
             let real = try BlueZBluetooth(
                 devices: scenario.devices,
                 names: names,
                 loop: loop,
-                choice: .init(address: setup.options.adapter)
+                choice: .init(address: setup.options.adapter),
+                bus: bridge?.address ?? .system
             )
             (own, self.real, simulated, phones) = (real, real, nil, nil)
             peripheralRole = try BlueZPeripheralRole(
@@ -99,7 +114,22 @@ final class BluetoothArea: Area {
         radio = try wrap?(own, loop) ?? own
     }
 
+    /// What `--hci` asks for; nil without it.
+    private static func bridge(_ setup: AreaSetup) throws(SystemError) -> BluetoothBridge? {
+        guard setup.backends[source] == BluetoothBridge.word, let program = setup.options.radioProgram else {
+            return nil
+        }
+        return try BluetoothBridge(
+            program: program,
+            transports: setup.options.hci,
+            keys: "\(setup.options.out)/radio",
+            loop: setup.loop,
+            tell: setup.options.tell
+        )
+    }
+
     func connect(to run: Run) {
+        bridge?.note = { [unowned run] in run.recorder.note($0, at: run.present) }
         real?.note = { [unowned run] in run.recorder.note($0, at: run.present) }
         let keeper = keep(.channels, in: run, take: { [radio] in radio.takeChannel($0) }) { host, app, manager in
             host.channelHoldsBytes(of: app, manager: manager)
@@ -405,8 +435,8 @@ extension AppView {
 }
 
 extension BluetoothArea {
-    /// The three lines of `--backend bluez`.
-    static func examine() -> [Doctor.Line] {
+    /// The three lines of `--backend bluez`, and that of `--backend bluetooth=hci`.
+    static func examine(_ installation: Doctor.Installation) -> [Doctor.Line] {
         let found = BlueZPresence.examine()
         let bus = found.busFailure.map { "\($0); start dbus.service" }
         let daemon = found.daemonFailure.map {
@@ -426,6 +456,7 @@ extension BluetoothArea {
                 good: !adapters.isEmpty,
                 finding: adapters.isEmpty ? missing : adapters.joined(separator: "; ")
             ),
+            BluetoothBridge.examine(installation.radioProgram),
         ]
     }
 }

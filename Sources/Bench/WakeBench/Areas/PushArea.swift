@@ -182,7 +182,7 @@ final class PushArea: Area {
 
 extension PushArea {
     /// The line of `--backend push=apns`.
-    static func examine() -> [Doctor.Line] {
+    static func examine(_ installation: Doctor.Installation) -> [Doctor.Line] {
         let port = RunOptions.usualAPNsPort
         return [line(.examine(port: port), port: port)]
     }

@@ -107,7 +107,7 @@ final class TransferArea: Area {
 
 extension TransferArea {
     /// The line of `--backend transfer=curl`.
-    static func examine() -> [Doctor.Line] { [line(.examine())] }
+    static func examine(_ installation: Doctor.Installation) -> [Doctor.Line] { [line(.examine())] }
 
     static func line(_ found: CurlPresence) -> Doctor.Line {
         let finding =

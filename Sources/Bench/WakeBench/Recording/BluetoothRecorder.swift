@@ -61,7 +61,12 @@ package struct BluetoothRecorder {
             _ = try AirRecording.monitor(on: turning.loop)
             return try visit(wanted, turning)
         } catch {
-            let bench = PeripheralBench(wanted ?? "a controller", adapter: adapter, within: within, follow: follow)
+            let bench = PeripheralBench(
+                wanted ?? "a controller",
+                radio: .init(adapter: adapter),
+                within: within,
+                follow: follow
+            )
             throw bench.failure(error)
         }
     }

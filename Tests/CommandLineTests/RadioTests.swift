@@ -1,0 +1,69 @@
+import ChildProcess
+import Foundation
+import Testing
+
+@Suite("The programs of Scripts/radio")
+struct RadioTests {
+    /// A program in a folder of a name and a text, in place of those of Scripts/radio; its folder is named to wakebench.
+    private func withProgram(
+        _ name: String,
+        _ text: String,
+        _ body: (Program, [String: String]) throws -> Void
+    ) throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.write("small.yaml", Scenarios.small)
+        try program.write("radio/\(name)", "#!/bin/bash\n\(text)\n", executable: true)
+        try body(program, ["WAKEBENCH_RADIO": program.folder.path + "/radio"])
+    }
+
+    @Test("What keeps org.bluez of a run's own from its adapters is said with 12, and nothing is left")
+    func failure() throws {
+        try withProgram("bridge", "echo 'radio: usb:0: cannot be opened; plug it in' >&2; exit 12") { program, place in
+            let before = program.contents
+            let words = ["run", "small.yaml", "--backend", "bluetooth=hci", "--hci", "usb:0"]
+            let outcome = try program.run(Program.path, words, environment: place)
+            expectRefusal(outcome, code: 12, says: "bluetooth=hci: usb:0: cannot be opened; plug it in")
+            #expect(program.contents == before)
+        }
+    }
+
+    @Test("It is given each transport, a place for pairings, and descriptors that end with the run")
+    func words() throws {
+        try withProgram("bridge", "echo \"radio: $*\" >&2; exec 3>&-; exit 12") { program, place in
+            let transports = ["--hci", "usb:0", "--hci", "tcp-client:h:1"]
+            let words = ["run", "small.yaml", "--backend", "hci", "--out", "o"] + transports
+            let outcome = try program.run(Program.path, words, environment: place)
+            #expect(outcome.code == 12)
+            let said = try #require(outcome.errors.split(separator: "\n").last)
+            #expect(said.contains(" --ready 3 --parent 4 --keys o/radio --hci usb:0 --hci tcp-client:h:1"))
+        }
+    }
+
+    @Test("Without them a run with bluetooth=hci, a live check and air are refused with 12 and the remedy")
+    func missing() throws {
+        try withProgram("none", "") { program, place in
+            let lines = [
+                ["run", "small.yaml", "--backend", "hci", "--hci", "usb:0"],
+                ["device", "check", "--live", "Belt", "--hci", "usb:0"],
+                ["air", "small.yaml", "--hci", "usb:0"],
+            ]
+            for words in lines {
+                let outcome = try program.run(Program.path, words, environment: place)
+                expectRefusal(outcome, code: 12, says: "Scripts/radio", "WAKEBENCH_RADIO")
+            }
+            let doctor = try program.run("doctor", environment: place)
+            #expect(doctor.output.contains("no   Bluetooth by HCI: Scripts/radio"))
+        }
+    }
+
+    @Test("air becomes its program: the words are handed over as they are, and its exit code is air's")
+    func air() throws {
+        try withProgram("air", "printf '%s|' \"$@\"; exit 7") { program, place in
+            let words = ["air", "belt.yaml=the belt", "--hci=usb:0", "--hci", "pty:", "--fault", "a b"]
+            let outcome = try program.run(Program.path, words, environment: place)
+            #expect(outcome.code == 7)
+            #expect(outcome.output == "belt.yaml=the belt|--hci=usb:0|--hci|pty:|--fault|a b|")
+        }
+    }
+}
