@@ -1,3 +1,4 @@
+import BlueZStandIn
 import ChildProcess
 import Foundation
 import Testing
@@ -64,6 +65,41 @@ struct RadioTests {
             let outcome = try program.run(Program.path, words, environment: place)
             #expect(outcome.code == 7)
             #expect(outcome.output == "belt.yaml=the belt|--hci=usb:0|--hci|pty:|--fault|a b|")
+        }
+    }
+
+    @Test(
+        "An app that would be a peripheral is told .unsupported on an adapter that cannot be one, and a note says why",
+        .enabled(if: PrivateBus.isInstalled, "needs dbus-daemon")
+    )
+    func centralAlone() throws {
+        let bus = try PrivateBus()
+        let bluez = StandInBlueZ(bus: bus)
+        bluez.offersPeripheralRole = false
+        try bluez.appear(powered: true)
+        let socket = try #require(bus.address.wholeMatch(of: /unix:path=([^,]+).*/)).output.1
+        let bridge = "ln -s \(socket) \"$2/bus\"; echo >&3; exec 3>&-; exec cat <&4"
+        try withProgram("bridge", bridge) { program, place in
+            let app = Program.repository.appending(path: ".build/debug/ThermometerPeripheral").path
+            try program.makeBundle(modes: ["bluetooth-peripheral"], script: "exec \(app)")
+            let text = "apps: [{bundle: Heart.app, name: a}]\nsteps: [{at: 0, launch: a}]\nuntil: 2s\n"
+            try program.write("one.yaml", "scenario: one\n" + text)
+            let ended = Pipe()
+            let run = ChildProcess(
+                Program.path,
+                ["run", "one.yaml", "--backend", "hci", "--hci", "usb:0", "--out", "o"]
+            )
+            run.folder = program.folder
+            run.environment.merge(place) { $1 }
+            run.standardOutput = .pipe(ended)
+            run.standardError = .pipe(ended)
+            try run.run()
+            try bus.wait(forEndOf: ended.fileHandleForReading.fileDescriptor)
+            run.waitUntilExit()
+            #expect(run.terminationStatus == 0)
+            #expect(try program.read("o/apps/com.acme.heart.log").contains("didUpdateState unsupported"))
+            let note = "its peripheral manager is unsupported: /org/bluez/hci0 cannot be a peripheral:"
+            #expect(try program.read("o/outcomes.ndjson").contains("\(note) bluetoothd offers no "))
         }
     }
 }

@@ -8,7 +8,7 @@ extension BluetoothArea {
         case .managerState(let manager, let state):
             let word = WireTranslation.radioState(state)
             if host.isPeripheralManager(manager, of: app) {
-                let event = WirePeripheralManagerEvent.state(word)
+                let event = WirePeripheralManagerEvent.state(host.isPeripheralMissing ? .unsupported : word)
                 host.tell(.peripheralManager(event), to: manager, of: app, named: "peripheralManagerDidUpdateState")
             } else {
                 host.tell(.central(.state(word)), to: manager, of: app, named: "centralManagerDidUpdateState")
@@ -33,8 +33,10 @@ extension BluetoothArea {
             }
         }
         return host.translation.peripheralManagerEvent(delivery, length: host.updateLength).map { event in
-            var told = ToldEvent(.peripheralManager(event), of: delivery)
-            if case .state = event { told.callback = "peripheralManagerDidUpdateState" }
+            guard case .state = event else { return ToldEvent(.peripheralManager(event), of: delivery) }
+            let state = host.isPeripheralMissing ? WirePeripheralManagerEvent.state(.unsupported) : event
+            var told = ToldEvent(.peripheralManager(state), of: delivery)
+            told.callback = "peripheralManagerDidUpdateState"
             return told
         }
     }

@@ -13,6 +13,9 @@ extension ProcessAppHost {
         processes[app]?.peripheralManagers.contains(manager) == true
     }
 
+    /// Whether no app can be a peripheral on this radio.
+    var isPeripheralMissing: Bool { surroundings?.view.peripheralInability != nil }
+
     /// How many bytes an update to a central may have.
     func updateLength(_ central: NameID) -> UInt16 {
         surroundings?.view.maximumUpdateLength(of: central) ?? 20
@@ -23,6 +26,9 @@ extension ProcessAppHost {
         switch request {
         case .create(let id, _, _):
             noteManager(manager, of: app)
+            if let inability = surroundings?.view.peripheralInability {
+                surroundings?.note(.beside("its peripheral manager is unsupported: \(inability)"), of: app)
+            }
             reply(id, WireReply(), to: app)
         case .updateValue(let id, _, _, let centrals):
             // An update for no central at all is taken, and nothing is sent.

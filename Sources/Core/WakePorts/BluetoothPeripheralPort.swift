@@ -20,11 +20,16 @@ package protocol BluetoothPeripheralPort: SourcePort {
     /// How many bytes an update to a central may have; the least of the specification, 20, when the central is unknown.
     func maximumUpdateLength(of central: NameID) -> UInt16
 
+    /// Why no app can be a peripheral here, in words; nil where they can. What they ask for all the same is refused.
+    var inability: String? { get }
+
     /// How many further updates of a client find room in its queue now.
     func updateRoom(of client: BluetoothClient) -> Int
 }
 
 extension BluetoothPeripheralPort {
+    package var inability: String? { nil }
+
     package func takes(_ command: SourceCommand) -> Bool {
         if case .peripheralRole = command { true } else { false }
     }

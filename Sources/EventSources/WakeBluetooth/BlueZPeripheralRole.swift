@@ -15,7 +15,8 @@ import WakeSystem
 /// bluetoothd sends a value to all that are subscribed to a characteristic, so an update that is meant for some of them
 /// reaches the others too. It also counts subscribers: that one of several has unsubscribed is only heard of the last.
 ///
-/// On an adapter that cannot be a peripheral the central role works all the same, and what apps publish or advertise is refused.
+/// On an adapter that cannot be a peripheral the central role works all the same. The peripheral managers of apps are unsupported
+/// there, and what is published or advertised all the same is refused.
 package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRoleReporter {
     package let backend = "bluez"
     package var report: ((SourceReport) -> Void)?
@@ -37,7 +38,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
     /// The ATT MTU of each central, as it was said last.
     private var mtus: [NameID: Int] = [:]
     /// Why the adapter cannot be a peripheral; nil where it can.
-    private var inability: BusError?
+    private var refusal: BusError?
     private let isNeeded: Bool
     private var isRefusalNoted = false
 
@@ -80,7 +81,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         guard error.name == BlueZServer.cannotBePeripheral, !isNeeded else {
             throw SourceFailure(.environment, "bluetooth=bluez: \(error.message)")
         }
-        inability = error
+        refusal = error
     }
 
     package func stop() {
@@ -99,7 +100,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         case .setServing(let client, let serves):
             offers.clients.setServing(client, serves)
             for entry in offers.services where entry.client == client { server.serve(serves, entry.number) }
-        case .advertise(let client, _, _, _, let again) where inability != nil:
+        case .advertise(let client, _, _, _, let again) where refusal != nil:
             let subject = names.intern("advertisement")
             refuse(event(.advertisingStarted, client, subject: subject, failed: true), again: again)
         case .advertise(let client, let localName, let services, let overflow, let again):
@@ -134,6 +135,8 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         }
     }
 
+    package var inability: String? { refusal?.message }
+
     package func updateRoom(of client: BluetoothClient) -> Int {
         max(0, PeripheralRole.updateQueueLength - offers.waiting(of: client))
     }
@@ -154,7 +157,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         if PeripheralRole.reserved.contains(service.uuid) {
             return prepare(added(service, client, failed: true), .failure(.uuidNotAllowed))
         }
-        if inability != nil { return refuse(added(service, client, failed: true), again: again) }
+        if refusal != nil { return refuse(added(service, client, failed: true), again: again) }
         if offers.services.contains(where: { $0.client == client && $0.service == service }) {
             if !again { prepare(added(service, client)) }
             return
@@ -167,10 +170,10 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
 
     /// Answers that the adapter cannot be a peripheral; what is offered again has no answer.
     private func refuse(_ refused: WakeEvent, again: Bool) {
-        guard let inability else { return }
-        if !isRefusalNoted { air.note?("bluetooth=bluez: \(inability.message)") }
+        guard let refusal else { return }
+        if !isRefusalNoted { air.note?("bluetooth=bluez: \(refusal.message)") }
         isRefusalNoted = true
-        if !again { prepare(refused, Self.failure(inability)) }
+        if !again { prepare(refused, Self.failure(refusal)) }
     }
 
     private func added(_ service: LocalService, _ client: BluetoothClient, failed: Bool = false) -> WakeEvent {

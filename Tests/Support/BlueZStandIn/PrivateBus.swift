@@ -64,6 +64,17 @@ package final class PrivateBus {
         }
     }
 
+    /// Turns the loop until nothing more comes from a pipe: the program at its other end has ended.
+    package func wait(forEndOf pipe: Int32) throws {
+        var hasEnded = false
+        let watch = try loop.watch(pipe, for: .readable) { _ in
+            var byte: UInt8 = 0
+            hasEnded = unsafe read(pipe, &byte, 1) <= 0
+        }
+        defer { watch.cancel() }
+        try wait(for: "the end of a program", seconds: 60) { hasEnded }
+    }
+
     deinit {
         kill(daemon, SIGKILL)
         waitpid(daemon, nil, 0)

@@ -421,6 +421,9 @@ extension AppView {
         areas.bluetooth.peripheralRole.maximumUpdateLength(of: central)
     }
 
+    /// Why no app can be a peripheral, in words; nil where they can.
+    var peripheralInability: String? { areas.bluetooth.peripheralRole.inability }
+
     /// How many write commands to a peripheral the radio takes of a manager, and in which turn of the bench that is asked.
     func writeRoom(of app: AppID, manager: ManagerNumber, to peripheral: NameID) -> (room: Int, turn: UInt64) {
         let client = bench.router.client(of: app, manager: manager)
