@@ -99,7 +99,7 @@ struct RadioTests {
             #expect(run.terminationStatus == 0)
             #expect(try program.read("o/apps/com.acme.heart.log").contains("didUpdateState unsupported"))
             let note = "its peripheral manager is unsupported: /org/bluez/hci0 cannot be a peripheral:"
-            #expect(try program.read("o/outcomes.ndjson").contains("\(note) bluetoothd offers no "))
+            #expect(try program.read("o/outcomes.ndjson").contains("\(note) the radio's program offers no "))
         }
     }
 }

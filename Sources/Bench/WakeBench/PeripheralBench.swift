@@ -45,7 +45,8 @@ package struct PeripheralBench {
             let loop = try EventLoop()
             let (bus, bridge) = try radio.open(on: loop, tell: follow)
             return try withExtendedLifetime(bridge) {
-                let adapter = try LiveAdapter(address: radio.adapter, bus: bus, on: loop)
+                let program: BlueZBusProgram = bridge == nil ? .bluetoothd : .bridge
+                let adapter = try LiveAdapter(address: radio.adapter, bus: bus, of: program, on: loop)
                 return try LiveCheck(wanted, adapter: adapter, within: duration(within), follow: follow)
             }
         } catch {

@@ -304,7 +304,7 @@ extension BlueZBluetooth {
             of: peripheral.name,
             attribute: handle,
             subject: air.name(peripheral.word, uuid, orElse: peripheral.name),
-            origin: names.intern("bluez:\(path.rawValue)")
+            origin: names.intern("\(backend):\(path.rawValue)")
         )
         say(notification, .value(value))
     }

@@ -29,7 +29,7 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
         var seen: Set<NameID> = []
     }
 
-    package let backend = "bluez"
+    package var backend: String { adapter.program.rawValue }
     package var report: ((SourceReport) -> Void)?
     package private(set) var poweredOn = false
     /// Where a line for people goes when the air brings more names than are kept, once.
@@ -72,7 +72,8 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
     /// The machine's Bluetooth; `devices` are those of the scenario, whose addresses get their names.
     ///
     /// - Parameter choice: which adapter.
-    /// - Parameter bus: where bluetoothd is.
+    /// - Parameter bus: where org.bluez is.
+    /// - Parameter program: which program it is.
     /// - Parameter grace: how long the adapter may be away before Bluetooth counts as off, in milliseconds.
     /// - Parameter connector: opens L2CAP channels; the kernel's when left out.
     /// - Parameter table: where the descriptors of channels wait to be taken.
@@ -84,6 +85,7 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
         loop: EventLoop,
         choice: BlueZAdapterChoice = .any,
         bus: BusAddress = .system,
+        of program: BlueZProgram = .bluetoothd,
         grace: Int64 = BlueZBluetooth.usualGrace,
         connector: (any ChannelConnecting)? = nil,
         table: ChannelTable = ChannelTable(),
@@ -94,8 +96,8 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
         self.connector = connector ?? ChannelConnector(loop: loop)
         self.table = table
         self.grace = grace
-        origin = names.intern("bluez")
-        adapter = BlueZAdapter(choice, bus: bus, on: loop)
+        origin = names.intern(program.rawValue)
+        adapter = BlueZAdapter(choice, bus: bus, of: program, on: loop)
         later = try Afterwards(loop)
         absence = try loop.timer(on: .monotonic)
         beaconDue = try loop.timer(on: .monotonic)
@@ -144,7 +146,7 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
             try adapter.probe()
             try follow()
         } catch {
-            throw SourceFailure(.environment, "bluetooth=bluez: \(error.message)")
+            throw SourceFailure(.environment, "bluetooth=\(backend): \(error.message)")
         }
     }
 

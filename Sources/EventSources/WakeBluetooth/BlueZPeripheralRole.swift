@@ -18,7 +18,7 @@ import WakeSystem
 /// On an adapter that cannot be a peripheral the central role works all the same. The peripheral managers of apps are unsupported
 /// there, and what is published or advertised all the same is refused.
 package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRoleReporter {
-    package let backend = "bluez"
+    package var backend: String { adapter.program.rawValue }
     package var report: ((SourceReport) -> Void)?
 
     private let names: NameTable
@@ -58,7 +58,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         self.loop = loop
         table = central.table
         air = central.air
-        origin = names.intern("bluez")
+        origin = central.origin
         adapter = central.adapter
         server = BlueZServer(on: central.adapter)
         later = try Afterwards(loop)
@@ -79,7 +79,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
     /// The adapter was looked at, and something is wrong with it.
     func begin(after error: BusError) throws(SourceFailure) {
         guard error.name == BlueZServer.cannotBePeripheral, !isNeeded else {
-            throw SourceFailure(.environment, "bluetooth=bluez: \(error.message)")
+            throw SourceFailure(.environment, "bluetooth=\(backend): \(error.message)")
         }
         refusal = error
     }
@@ -171,9 +171,9 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
     /// Answers that the adapter cannot be a peripheral; what is offered again has no answer.
     private func refuse(_ refused: WakeEvent, again: Bool) {
         guard let refusal else { return }
-        if !isRefusalNoted { air.note?("bluetooth=bluez: \(refusal.message)") }
+        if !isRefusalNoted { air.note?("bluetooth=\(backend): \(refusal.message)") }
         isRefusalNoted = true
-        if !again { prepare(refused, Self.failure(refusal)) }
+        if !again { prepare(refused, failure(refusal)) }
     }
 
     private func added(_ service: LocalService, _ client: BluetoothClient, failed: Bool = false) -> WakeEvent {
@@ -276,7 +276,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         guard let entry = offers.answered(number, refused: refusal != nil) else { return }
         if let refusal {
             server.unpublish(number)
-            say(added(entry.service, entry.client, failed: true), Self.failure(refusal))
+            say(added(entry.service, entry.client, failed: true), failure(refusal))
         } else if entry.isAsking {
             say(added(entry.service, entry.client))
         }
@@ -286,12 +286,13 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         let subject = names.intern("advertisement")
         for client in offers.clients.takeAsking(failed: refusal != nil) {
             let started = event(.advertisingStarted, client, subject: subject, failed: refusal != nil)
-            say(started, refusal.map(Self.failure) ?? .none)
+            say(started, refusal.map(failure) ?? .none)
         }
     }
 
-    private static func failure(_ refusal: BusError) -> EventPayload {
-        .failure(BluetoothFailure(domain: .core, code: 0, message: "bluetoothd: \(refusal.message)"))
+    private func failure(_ refusal: BusError) -> EventPayload {
+        let message = "\(adapter.program.name): \(refusal.message)"
+        return .failure(BluetoothFailure(domain: .core, code: 0, message: message))
     }
 
     private func requested(_ request: BlueZRequest) {

@@ -58,6 +58,7 @@ package enum BlueZNotificationPath: String, Sendable {
 package final class BlueZAdapter {
     package let choice: BlueZAdapterChoice
     private let address: BusAddress
+    package let program: BlueZProgram
     let loop: EventLoop
     let delays: Delays
     private(set) var bus: Bus?
@@ -88,9 +89,14 @@ package final class BlueZAdapter {
     /// The profiles over RFCOMM, for as long as somebody holds them.
     weak var profiles: BlueZProfiles?
 
-    package init(_ choice: BlueZAdapterChoice = .any, bus address: BusAddress = .system, on loop: EventLoop) {
+    package init(
+        _ choice: BlueZAdapterChoice = .any,
+        bus address: BusAddress = .system,
+        of program: BlueZProgram = .bluetoothd,
+        on loop: EventLoop
+    ) {
         self.choice = choice
-        self.address = address
+        (self.address, self.program) = (address, program)
         self.loop = loop
         delays = Delays(loop)
         machine = BlueZAdapterMachine(choice)
@@ -466,17 +472,15 @@ extension BlueZAdapter {
         do throws(BusError) {
             objects = try BlueZObjects(asking: address, timeout: Self.probePatience)
         } catch {
-            let remedy =
-                error.name == "org.freedesktop.DBus.Error.Failed"
-                ? "is D-Bus running?" : "is bluetoothd installed and running (systemctl start bluetooth)?"
-            throw BusError(name: error.name, message: "cannot reach bluetoothd: \(error.message); \(remedy)")
+            let remedy = program.remedy(isBusMissing: error.name == "org.freedesktop.DBus.Error.Failed")
+            throw BusError(name: error.name, message: "cannot reach \(program.name): \(error.message); \(remedy)")
         }
         guard let adapter = choice.first(of: objects.adapters) else {
             let missing =
                 switch choice {
-                case .any: "bluetoothd has no adapter; plug one in, and see bluetoothctl list"
+                case .any: "\(program.name) has no adapter; \(program.remedy(without: nil))"
                 case .address(let wanted):
-                    "bluetoothd has no adapter \(wanted); see bluetoothctl list, or use any"
+                    "\(program.name) has no adapter \(wanted); \(program.remedy(without: wanted))"
                 }
             throw BusError(name: "org.bluez.Error.DoesNotExist", message: missing)
         }
@@ -485,8 +489,8 @@ extension BlueZAdapter {
         do throws(BusError) {
             _ = try Bus.ask(address, BusCall(.setPower(adapter: adapter.path, true)), timeout: Self.probePatience)
         } catch {
-            let remedy = "see rfkill list and bluetoothctl power on"
-            throw BusError(name: error.name, message: "cannot switch on \(adapter.path): \(error.message); \(remedy)")
+            let what = "cannot switch on \(adapter.path): \(error.message); \(program.remedyOfPower)"
+            throw BusError(name: error.name, message: what)
         }
         return (adapter.path, try BlueZObjects(asking: address, timeout: Self.probePatience))
     }

@@ -138,8 +138,8 @@ extension BlueZServer {
         for interface in [BlueZName.gattManager, BlueZName.advertisingManager]
         where objects.properties(path, interface) == nil {
             let message =
-                "\(path) cannot be a peripheral: bluetoothd offers no \(interface) on it; use an adapter with the "
-                + "roles central and peripheral (see bluetoothctl show)"
+                "\(path) cannot be a peripheral: \(adapter.program.name) offers no \(interface) on it; "
+                + adapter.program.remedyOfRole
             throw BusError(name: Self.cannotBePeripheral, message: message)
         }
     }

@@ -82,7 +82,8 @@ final class BluetoothArea: Area {
                 names: names,
                 loop: loop,
                 choice: .init(address: setup.options.adapter),
-                bus: bridge?.address ?? .system
+                bus: bridge?.address ?? .system,
+                of: bridge == nil ? .bluetoothd : .bridge
             )
             (own, self.real, simulated, phones) = (real, real, nil, nil)
             peripheralRole = try BlueZPeripheralRole(

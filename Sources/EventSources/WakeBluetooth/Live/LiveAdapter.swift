@@ -38,13 +38,14 @@ package final class LiveAdapter {
     package init(
         address: String?,
         bus: BusAddress = .system,
+        of program: BlueZProgram = .bluetoothd,
         on loop: EventLoop,
         probes: Bool = true,
         stop: StopFlag? = nil
     ) throws(LiveFailure) {
         self.loop = loop
         waiting = LiveWait(loop, stop: stop)
-        adapter = BlueZAdapter(.init(address: address), bus: bus, on: loop)
+        adapter = BlueZAdapter(.init(address: address), bus: bus, of: program, on: loop)
         do throws(BusError) {
             if probes { try adapter.probe() }
             try adapter.start()
@@ -53,7 +54,7 @@ package final class LiveAdapter {
         }
         adapter.heard = { [unowned self] in hear($0) }
         guard try waiting.wait(for: Self.startTime, until: { adapter.isReady }) else {
-            throw .missing("the adapter did not become ready; see bluetoothctl show")
+            throw .missing("the adapter did not become ready: \(program.name) does not answer")
         }
     }
 
