@@ -12,7 +12,7 @@ struct BadInputTests {
         (["run", "small.yaml", "--backend", "hci"], 2, ["--hci TRANSPORT", "usb:0"]),
         (["run", "small.yaml", "--hci", "usb:0"], 2, ["--hci", "--backend bluetooth=hci"]),
         (["run", "small.yaml", "--backend", "hci", "--hci", "usb"], 2, ["--hci usb", "usb:0"]),
-        (["run", "small.yaml", "--backend", "hci", "--hci", "usb:0", "--capture", "btsnoop"], 2, ["--capture"]),
+        (["record", "ble", "--hci", "usb:0", "-o", "a.yaml"], 2, ["--hci", "name the device"]),
         (["air"], 2, ["DEVICE.yaml is missing"]), (["air", "a.yaml", "--hcj", "usb:0"], 2, ["--hcj", "--hci"]),
         (["run", "small.yaml", "--profile", "ios99"], 2, ["'ios99'", "ios17"]),
         (["run", "small.yaml", "--freezer", "ice"], 2, ["'ice'", "sigstop"]),

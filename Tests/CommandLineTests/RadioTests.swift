@@ -47,6 +47,8 @@ struct RadioTests {
             let lines = [
                 ["run", "small.yaml", "--backend", "hci", "--hci", "usb:0"],
                 ["device", "check", "--live", "Belt", "--hci", "usb:0"],
+                ["device", "fuzz", "Belt", "--hci", "usb:0"],
+                ["record", "ble", "Belt", "-o", "belt.yaml", "--hci", "usb:0"],
                 ["air", "small.yaml", "--hci", "usb:0"],
             ]
             for words in lines {

@@ -16,16 +16,28 @@ package struct RadioChoice: Sendable {
         (self.adapter, self.transports, self.program) = (adapter, transports, program)
     }
 
-    /// Where org.bluez is.
+    /// Does something with the adapter, which is followed for as long as that takes.
     ///
-    /// - Parameter tell: hears what is waited for, when that takes long.
-    /// - Returns: the bus, which lasts as long as what else is returned; that is nil for bluetoothd's own.
-    /// - Throws: ``LiveFailure/missing(_:)``.
-    func open(
+    /// - Parameters:
+    ///   - stop: ends what is waited for.
+    ///   - tell: hears what the start waits for, when that takes long.
+    /// - Throws: ``LiveFailure``, and what `body` throws.
+    func withAdapter<Result>(
+        on loop: EventLoop,
+        stop: StopFlag? = nil,
+        tell: @escaping (String) -> Void,
+        _ body: (LiveAdapter) throws -> Result
+    ) throws -> Result {
+        guard !transports.isEmpty else { return try body(LiveAdapter(address: adapter, on: loop, stop: stop)) }
+        let bridge = try bridge(on: loop, tell: tell)
+        defer { bridge.stop() }
+        return try body(LiveAdapter(address: adapter, bus: bridge.address, of: .bridge, on: loop, stop: stop))
+    }
+
+    private func bridge(
         on loop: EventLoop,
         tell: @escaping (String) -> Void
-    ) throws(LiveFailure) -> (bus: BlueZBus, bridge: BluetoothBridge.Started?) {
-        guard !transports.isEmpty else { return (.system, nil) }
+    ) throws(LiveFailure) -> BluetoothBridge {
         guard let program else { throw .missing(BluetoothBridge.missingProgram) }
         do {
             let bridge = try BluetoothBridge(
@@ -35,25 +47,12 @@ package struct RadioChoice: Sendable {
                 loop: loop,
                 tell: tell
             )
-            return (bridge.address, try .init(bridge))
+            try bridge.start(at: .zero)
+            return bridge
         } catch let failure as SourceFailure {
             throw .missing(failure.message)
         } catch {
             throw .missing("\(error)")
         }
-    }
-}
-
-extension BluetoothBridge {
-    /// One that ends when nothing holds it any more.
-    final class Started {
-        private let bridge: BluetoothBridge
-
-        init(_ bridge: BluetoothBridge) throws(SourceFailure) {
-            self.bridge = bridge
-            try bridge.start(at: .zero)
-        }
-
-        deinit { bridge.stop() }
     }
 }

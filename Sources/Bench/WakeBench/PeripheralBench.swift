@@ -43,11 +43,8 @@ package struct PeripheralBench {
     package func check() throws(CommandFailure) -> LiveCheck {
         do {
             let loop = try EventLoop()
-            let (bus, bridge) = try radio.open(on: loop, tell: follow)
-            return try withExtendedLifetime(bridge) {
-                let program: BlueZBusProgram = bridge == nil ? .bluetoothd : .bridge
-                let adapter = try LiveAdapter(address: radio.adapter, bus: bus, of: program, on: loop)
-                return try LiveCheck(wanted, adapter: adapter, within: duration(within), follow: follow)
+            return try radio.withAdapter(on: loop, tell: follow) { adapter in
+                try LiveCheck(wanted, adapter: adapter, within: duration(within), follow: follow)
             }
         } catch {
             throw failure(error)
@@ -72,13 +69,14 @@ package struct PeripheralBench {
                 try loop.signal(number) { isStopped = true }
             }
             defer { for signal in signals { signal.cancel() } }
-            let adapter = try LiveAdapter(address: radio.adapter, on: loop)
-            follow("listening for \(wanted)")
-            let heard = try adapter.find(wanted, to: MonotonicClock.now() + within.nanoseconds)
-            follow("connecting to \(heard.id.address)")
-            let fuzzing = try PeripheralFuzz(heard, adapter: adapter, seed: fuzz.seed, writes: fuzz.writes)
-            try begin(heard.id.address, fuzzing.target)
-            return try fuzzing.run(for: duration(fuzz.time), isStopped: { isStopped }, record: record)
+            return try radio.withAdapter(on: loop, tell: follow) { adapter in
+                follow("listening for \(wanted)")
+                let heard = try adapter.find(wanted, to: MonotonicClock.now() + within.nanoseconds)
+                follow("connecting to \(heard.id.address)")
+                let fuzzing = try PeripheralFuzz(heard, adapter: adapter, seed: fuzz.seed, writes: fuzz.writes)
+                try begin(heard.id.address, fuzzing.target)
+                return try fuzzing.run(for: duration(fuzz.time), isStopped: { isStopped }, record: record)
+            }
         } catch {
             throw failure(error)
         }

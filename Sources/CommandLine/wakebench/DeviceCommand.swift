@@ -110,12 +110,16 @@ enum DeviceCommand {
 
     static func bench(_ wanted: String, _ arguments: Arguments) throws(CommandFailure) -> PeripheralBench {
         let time = try ImportCommand.duration(arguments, "--within") ?? .seconds(30)
-        let radio = RadioChoice(
+        return PeripheralBench(wanted, radio: radio(arguments), within: time) { Output.complain($0) }
+    }
+
+    /// What `--adapter` and `--hci` choose.
+    static func radio(_ arguments: Arguments) -> RadioChoice {
+        RadioChoice(
             adapter: arguments.value("--adapter").flatMap { $0 == "any" ? nil : $0 },
             transports: arguments.all("--hci"),
             program: Installation.radio(.bridge)
         )
-        return PeripheralBench(wanted, radio: radio, within: time) { Output.complain($0) }
     }
 
     /// `wake.guidelines/1`.

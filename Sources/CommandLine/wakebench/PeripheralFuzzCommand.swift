@@ -15,7 +15,7 @@ enum PeripheralFuzzCommand {
             "the characteristics that values may be written to; default none, since a control point may erase or brick"
         ),
         .value("--out", "FOLDER", short: "-o", "where the record goes; default ./wakebench-runs/TIME-fuzz"),
-        DeviceCommand.adapter, DeviceCommand.within,
+        DeviceCommand.adapter, DeviceCommand.hci, DeviceCommand.within,
         .flag("--json", "print the summary as one JSON object"),
     ]
 

@@ -3,7 +3,6 @@ import WakeBus
 
 /// Where org.bluez is, for those who do not know its room.
 package typealias BlueZBus = WakeBus.BusAddress
-package typealias BlueZBusProgram = BlueZProgram
 
 /// What this machine has of BlueZ, found by looking: nothing is switched on and nothing is started.
 package struct BlueZPresence: Sendable {

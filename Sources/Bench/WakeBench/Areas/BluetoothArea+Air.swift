@@ -64,9 +64,6 @@ extension BluetoothArea {
         guard options.radioProgram != nil else {
             throw CommandFailure(.environment, "bluetooth=hci: \(BluetoothBridge.missingProgram)")
         }
-        guard options.capture.isEmpty else {
-            throw CommandFailure(.usage, "--capture cannot be had with bluetooth=hci", hint: "leave it away")
-        }
     }
 
     /// Refuses other phones where there are none.

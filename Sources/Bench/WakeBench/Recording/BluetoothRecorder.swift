@@ -7,8 +7,7 @@ import WakeSystem
 package struct BluetoothRecorder {
     /// An address, or the name that the device advertises; nil to hear what others do.
     package var wanted: String?
-    /// The adapter's own address; nil for any, or the only one.
-    package var adapter: String?
+    package var radio: RadioChoice
     /// How long the device may take to be heard, and to connect and say what it has.
     package var within: Instant.Span
     /// How long is recorded, from when the device is connected to; nil until somebody interrupts.
@@ -22,14 +21,14 @@ package struct BluetoothRecorder {
 
     package init(
         _ wanted: String?,
-        adapter: String?,
+        radio: RadioChoice,
         within: Instant.Span,
         time: Instant.Span?,
         files: [(format: TraceFormat, path: String)],
         follow: @escaping (String) -> Void,
         tell: ((RecordingProgress) -> Void)?
     ) {
-        (self.wanted, self.adapter, self.within, self.time) = (wanted, adapter, within, time)
+        (self.wanted, self.radio, self.within, self.time) = (wanted, radio, within, time)
         (self.files, self.follow, self.tell) = (files, follow, tell)
     }
 
@@ -57,11 +56,13 @@ package struct BluetoothRecorder {
         do {
             let turning = try RecordingLoop(tell: tell)
             guard let wanted else { return try listen(turning) }
-            return try visit(wanted, turning)
+            return try radio.withAdapter(on: turning.loop, stop: turning.stop, tell: follow) {
+                try visit(wanted, $0, turning)
+            }
         } catch {
             let bench = PeripheralBench(
                 wanted ?? "a controller",
-                radio: .init(adapter: adapter),
+                radio: radio,
                 within: within,
                 follow: follow
             )
@@ -73,7 +74,7 @@ package struct BluetoothRecorder {
         let monitor = try AirRecording.monitor(on: turning.loop)
         let capture = try RunCapture(files, start: WallClock.now())
         let air = try AirRecording(
-            controller: adapter,
+            controller: radio.adapter,
             by: monitor,
             since: capture.start,
             waiting: LiveWait(turning.loop, stop: turning.stop)
@@ -87,8 +88,7 @@ package struct BluetoothRecorder {
         return Outcome(end: end, time: time, packets: air.count, values: air.values, notes: notes)
     }
 
-    private func visit(_ wanted: String, _ turning: RecordingLoop) throws -> Outcome {
-        let adapter = try LiveAdapter(address: adapter, on: turning.loop, stop: turning.stop)
+    private func visit(_ wanted: String, _ adapter: LiveAdapter, _ turning: RecordingLoop) throws -> Outcome {
         // Who may not listen is told so before a device is disturbed. The monitor tells first of the controllers that are there: nothing
         // of that may be missed.
         let monitor = try AirRecording.monitor(of: adapter)

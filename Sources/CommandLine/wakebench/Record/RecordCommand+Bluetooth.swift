@@ -20,7 +20,7 @@ extension RecordCommand {
                 "FORMAT[,FORMAT]",
                 "what is written as it is heard: \(TraceFormat.allCases.map(\.rawValue).joined(separator: ", ")); default btsnoop"
             ),
-            time, DeviceCommand.adapter, DeviceCommand.within,
+            time, DeviceCommand.adapter, DeviceCommand.hci, DeviceCommand.within,
         ] + closing
 
     /// A device that is connected to, or whatever others do with theirs.
@@ -29,11 +29,15 @@ extension RecordCommand {
         let wanted = try wish.source("ADDRESS|NAME")
         var files: [(format: TraceFormat, path: String)] = []
         for format in try formats(wish.arguments) { files.append((format, try wish.beside(".\(format.rawValue)"))) }
-        let adapter = wish.arguments.value("--adapter").flatMap { $0 == "any" ? nil : $0 }
-        if let adapter { _ = try ImportCommand.address(adapter) }
+        let radio = DeviceCommand.radio(wish.arguments)
+        if let adapter = radio.adapter { _ = try ImportCommand.address(adapter) }
+        guard wanted != nil || radio.transports.isEmpty else {
+            let hint = "name the device to be recorded, as ADDRESS or NAME"
+            throw CommandFailure(.usage, "no other program uses the controllers of --hci", hint: hint)
+        }
         let recorder = BluetoothRecorder(
             wanted,
-            adapter: adapter,
+            radio: radio,
             within: try ImportCommand.duration(wish.arguments, "--within") ?? .seconds(30),
             time: wish.time,
             files: files,
