@@ -11,7 +11,7 @@ import sys
 from .adapter import Adapter
 from .agent import AgentManager
 from .bus import Bus, BusFailure
-from .hci import RadioFailure
+from .host import RadioFailure
 from .keys import Keys, KeysFailure
 
 # Seconds that the end may take.
@@ -109,6 +109,10 @@ async def run(chosen):
         Adapter(bus, index, transport, Keys(chosen.keys), agents) for index, transport in enumerate(chosen.hci)
     ]
     beginning = asyncio.ensure_future(begin(chosen, bus, agents, adapters))
+    # Nobody reads its failure when a signal came first.
+    beginning.add_done_callback(lambda task: task.cancelled() or task.exception())
+    # Its failure is not read when a signal came first.
+    beginning.add_done_callback(lambda task: task.cancelled() or task.exception())
     stop = asyncio.ensure_future(ended.wait())
     code = 0
     try:

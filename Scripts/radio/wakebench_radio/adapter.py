@@ -9,7 +9,8 @@ from dbus_fast import Variant
 
 from .bus import Interface, Refused, exported
 from .device import Heard, RemoteDevice
-from .hci import LinkEnded, Radio, RadioFailure
+from .hci import Radio
+from .host import LinkEnded, RadioFailure, reason_of
 
 log = logging.getLogger(__name__)
 

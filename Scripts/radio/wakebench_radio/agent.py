@@ -7,7 +7,7 @@ from bumble import pairing
 from bumble.core import ProtocolError
 
 from .bus import Interface, Refused, exported
-from .hci import LinkEnded, bounded
+from .host import LinkEnded, bounded
 
 log = logging.getLogger(__name__)
 

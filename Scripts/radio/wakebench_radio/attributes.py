@@ -12,7 +12,7 @@ from dbus_fast import Variant
 
 from .bearer import Refusal, Silent
 from .bus import Interface, Refused, WithDescriptors, exported
-from .hci import LinkEnded
+from .host import LinkEnded
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import logging
 from bumble import att
 from bumble.core import UUID
 
-from .hci import LinkEnded
+from .host import LinkEnded
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from .agent import pair
 from .attributes import RemoteCharacteristic, objects_of
 from .bearer import Bearer, Refusal, Silent, uuid_text
 from .bus import Interface, Refused, exported
-from .hci import LinkEnded, RadioFailure, bounded
+from .host import LinkEnded, RadioFailure, bounded
 
 log = logging.getLogger(__name__)
 
