@@ -7,6 +7,7 @@ from bumble import hci
 from bumble.pairing import PairingConfig
 from dbus_fast import Variant
 
+from .agent import Session
 from .bus import Interface, Refused, exported
 from .device import Heard, RemoteDevice
 from .hci import Radio
@@ -131,6 +132,7 @@ class Adapter(Interface):
     def prepare(self):
         """Tells a new Bumble device how to pair."""
         self.radio.device.pairing_config_factory = self.pairing_configuration
+        self.radio.device.smp_manager.session_proxy = Session
 
     def pairing_configuration(self, connection):
         """What is said of this end. `delegate` of the device is set while it is being paired."""
