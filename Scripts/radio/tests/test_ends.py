@@ -121,7 +121,8 @@ class Ends(unittest.IsolatedAsyncioTestCase):
         line = await asyncio.to_thread(self.world.bridge.stderr.readline)
         self.assertEqual(
             line.strip(),
-            f"radio: {self.world.sockets[0]}: lost: the transport was closed; {HCI0} is withdrawn until it is back",
+            f"radio: {self.world.sockets[0]}: lost: the transport was closed; see what is behind it; {HCI0} is"
+            " withdrawn until it is back",
         )
 
     async def test_a_transport_that_is_back_brings_the_adapter_back(self):

@@ -11,7 +11,7 @@ import sys
 from .adapter import Adapter
 from .agent import AgentManager
 from .bus import Bus, BusFailure
-from .host import RadioFailure
+from .host import RadioFailure, quiet_loop
 from .keys import Keys, KeysFailure
 
 # Seconds that the end may take.
@@ -101,6 +101,7 @@ async def begin(chosen, bus, agents, adapters):
 
 
 async def run(chosen):
+    quiet_loop(chosen.verbose)
     ended = asyncio.Event()
     watch_ends(chosen, ended)
     bus = Bus(chosen.bus)

@@ -7,11 +7,12 @@ by a call of that turn, behind it. Bumble's own requests take several turns, and
 import asyncio
 import dataclasses
 import logging
+import re
 
 from bumble import att
 from bumble.core import UUID
 
-from .host import LinkEnded
+from .host import Alarm, LinkEnded
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +22,7 @@ REQUEST, FIRST = 31, 5
 LONGEST_MTU = 517
 # Packets under way above which the answer to a command waits, and above which commands are refused.
 BUSY, FULL = 64, 4096
-NOT_FOUND, NOT_LONG, INVALID_OFFSET = 0x0A, 0x0B, 0x07
+NOT_FOUND, NOT_LONG, INVALID_OFFSET, UNLIKELY = 0x0A, 0x0B, 0x07, 0x0E
 PRIMARY, SECONDARY, INCLUDE, CHARACTERISTIC = (UUID.from_16_bits(each) for each in (0x2800, 0x2801, 0x2802, 0x2803))
 
 
@@ -69,6 +70,14 @@ def uuid_text(octets):
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
+def canonical(text):
+    """The 36 letters of a UUID in any of its forms, as "180d" and "0x180D"; None of what is none."""
+    short = re.fullmatch(r"(?:0x)?([0-9A-Fa-f]{4}|[0-9A-Fa-f]{8})", text)
+    if short:
+        return f"{int(short[1], 16):08x}-0000-1000-8000-00805f9b34fb"
+    return text.lower() if re.fullmatch(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", text) else None
+
+
 class Bearer:
     """A link's attributes.
 
@@ -79,7 +88,7 @@ class Bearer:
         self.radio, self.connection = radio, connection
         self.on_value, self.on_silence = on_value, on_silence
         self.client = connection.gatt_client
-        self.client.on_gatt_pdu = self.hear
+        self.client.on_gatt_pdu, self.client.on_unreadable = self.hear, self.hear_unreadable
         self.loop = asyncio.get_running_loop()
         # The request under way: its code, and what gets the response.
         self.asked, self.response = None, None
@@ -116,6 +125,11 @@ class Bearer:
         elif self.response is not None and not self.response.done() and self.answers(pdu):
             self.response.set_result(pdu)
 
+    def hear_unreadable(self, code):
+        """An answer that cannot be read is one: to wait for another would end the link."""
+        if self.response is not None and not self.response.done() and code in (self.asked + 1, 0x01):
+            self.response.set_exception(Refusal(UNLIKELY))
+
     def answers(self, pdu):
         """A response has the code behind its request's; an error names the request."""
         if pdu.op_code == att.Opcode.ATT_ERROR_RESPONSE:
@@ -140,7 +154,7 @@ class Bearer:
             if not self.alive:
                 raise LinkEnded
             self.asked, self.response = int(request.op_code), self.loop.create_future()
-            limit = self.loop.call_later(seconds, self.expire)
+            limit = Alarm(seconds, self.expire)
             try:
                 self.client.send_gatt_pdu(bytes(request))
                 response = await self.response
@@ -198,7 +212,7 @@ class Bearer:
                     )
                 )
                 if reliable and bytes(response.part_attribute_value) != part:
-                    raise Refusal(0x0E)
+                    raise Refusal(UNLIKELY)
         except Refusal:
             await self.ask(att.ATT_Execute_Write_Request(flags=0))
             raise

@@ -27,6 +27,8 @@ INTROSPECTABLE = "org.freedesktop.DBus.Introspectable"
 DAEMON = "org.freedesktop.DBus"
 # The daemon does not read: as many messages wait before the connection is given up.
 MOST_WAITING = 100_000
+# Calls under way, of all clients; each takes some 4 KiB. More are refused.
+MOST_CALLS = 8192
 CHANGED = get_signature_tree("sa{sv}as")
 OCTETS = get_signature_tree("ay")
 LIBRARY_ERROR = "org.bluez.Error.Failed"
@@ -306,6 +308,7 @@ class Bus:
                 if message.signature != takes:
                     raise Refused("InvalidArguments", "Invalid arguments in method call")
                 if later:
+                    self.check_room()
                     self.start(self.answer_later(message, gives, method(message.sender, *message.body)))
                     return True
                 return self.answer(message, gives, method(message.sender, *message.body))
@@ -313,8 +316,14 @@ class Bus:
             "org.freedesktop.DBus.Error.UnknownMethod", f"{message.path} has no {message.interface}.{message.member}"
         )
 
+    def check_room(self):
+        if len(self.tasks) >= MOST_CALLS:
+            raise Refused("org.freedesktop.DBus.Error.LimitsExceeded", "too many calls are under way; wait for answers")
+
     def properties_call(self, message, there):
         expected = {"Get": "ss", "GetAll": "s", "Set": "ssv"}.get(message.member)
+        if expected is None:
+            raise Refused("org.freedesktop.DBus.Error.UnknownMethod", f"{PROPERTIES} has no {message.member}")
         if expected != message.signature:
             raise Refused("org.freedesktop.DBus.Error.InvalidArgs", f"{message.member} takes {expected}")
         each = there.get(message.body[0])
@@ -334,6 +343,7 @@ class Bus:
         value = message.body[2]
         if value.signature != signature:
             raise Refused("org.freedesktop.DBus.Error.InvalidArgs", f"{name} is of type {signature}")
+        self.check_room()
         setting = getattr(each, setter)(value.value)
         if inspect.isawaitable(setting):
             self.start(self.answer_later(message, "", setting))

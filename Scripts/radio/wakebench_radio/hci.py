@@ -18,12 +18,15 @@ log = logging.getLogger(__name__)
 PREFERENCES = ConnectionParametersPreferences(
     connection_interval_min=30, connection_interval_max=50, max_latency=0, supervision_timeout=420
 )
+# In the code of a packet of the Attribute Protocol: it is not answered.
+COMMAND_FLAG = 0x40
 
 
 class SteadyDevice(Device):
     """Bumble's device. It does not scan of itself when it connects to a peer whose identity key it knows.
 
-    What is heard goes to `heard`, a function of a report: Bumble itself would hold some reports back.
+    What is heard goes to `heard`, a function of a report: Bumble itself would hold some reports back. A packet of the
+    Attribute Protocol that cannot be read is an answer all the same, or gets one: Bumble drops it, and both ends wait.
     """
 
     def heard(self, report):
@@ -31,6 +34,34 @@ class SteadyDevice(Device):
 
     def on_advertising_report(self, report):
         self.heard(report)
+
+    def on_gatt_pdu(self, handle, pdu):
+        connection = self.connections.get(handle)
+        if connection is None or not pdu:
+            return
+        try:
+            packet = att.ATT_PDU.from_bytes(pdu)
+        except Exception as error:
+            log.info("%s: no packet of the Attribute Protocol: %s: %r", connection.peer_address, pdu.hex(), error)
+            self.unreadable(connection, pdu[0])
+            return
+        # Odd codes are of a server: answers, and values.
+        if pdu[0] & 1:
+            connection.gatt_client.on_gatt_pdu(packet)
+        else:
+            connection.gatt_server.on_gatt_pdu(connection, packet)
+
+    def unreadable(self, connection, code):
+        if code & 1:
+            if hear := getattr(connection.gatt_client, "on_unreadable", None):
+                hear(code)
+        elif not code & COMMAND_FLAG and code != att.Opcode.ATT_HANDLE_VALUE_CONFIRMATION:
+            connection.gatt_server.send_response(
+                connection,
+                att.ATT_Error_Response(
+                    request_opcode_in_error=code, attribute_handle_in_error=0, error_code=att.ErrorCode.INVALID_PDU
+                ),
+            )
 
     async def refresh_resolving_list(self):
         await super().refresh_resolving_list()
@@ -127,8 +158,16 @@ class Radio(Line):
             else:
                 work = self.device.stop_scanning()
             await bounded(work, COMMAND)
-        except (BaseBumbleError, RuntimeError) as error:
-            raise self.failure("the controller refuses to scan", error) from error
+        except (BaseBumbleError, RuntimeError, TimeoutError) as error:
+            raise self.refusal("scan", error) from error
+
+    def refusal(self, doing, error):
+        """What a command's failure is raised as. Of a controller that is gone enough is said elsewhere."""
+        if self.lost is not None:
+            return LinkEnded(self.lost)
+        return RadioFailure(
+            f"{self.name}: the controller refuses to {doing}: {reason_of(error)}; switch it off and on (Powered)"
+        )
 
     # Connections
 
@@ -161,8 +200,8 @@ class Radio(Line):
             link = task.result()
         except BumbleConnectionError as error:
             raise LinkEnded from error
-        except (BaseBumbleError, RuntimeError, AssertionError) as error:
-            raise self.failure("the controller refuses to connect", error) from error
+        except (BaseBumbleError, RuntimeError, AssertionError, TimeoutError) as error:
+            raise self.refusal("connect", error) from error
         if address not in (link.peer_address, link.peer_resolvable_address) or link.role != hci.Role.CENTRAL:
             raise LinkEnded
         return link

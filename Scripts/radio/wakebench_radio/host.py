@@ -8,6 +8,7 @@ import asyncio
 import errno
 import logging
 import os
+import warnings
 
 from bumble import hci
 from bumble.core import InvalidPacketError
@@ -37,6 +38,18 @@ REMEDIES = {
     "hci-socket": "stop bluetoothd, take the adapter down (hciconfig hciN down), and give Python cap_net_admin",
     "android-netsim": "start the Android emulator or netsim, and install bumble[android]",
 }
+
+
+def quiet_loop(verbose):
+    """Of what Bumble's own tasks raise, which nobody waits for, and of its warnings nothing is written without need."""
+    if not verbose:
+        warnings.simplefilter("ignore", FutureWarning)
+
+    def told(loop, context):
+        level = logging.INFO if isinstance(context.get("future"), asyncio.Task) else logging.ERROR
+        log.log(level, "%s: %r", context["message"], context.get("exception"))
+
+    asyncio.get_running_loop().set_exception_handler(told)
 
 
 class RadioFailure(Exception):
@@ -141,7 +154,8 @@ class QuietHost(Host):
             self.on_hci_iso_data_packet(packet)
 
     def on_hci_hardware_error_event(self, event):
-        self.emit("hardware_error", getattr(event, "hardware_code", 0))
+        # Bumble does not know its field.
+        self.emit("hardware_error", event.parameters[0] if event.parameters else 0)
 
     # Commands
 
@@ -224,7 +238,7 @@ class Line:
         self.name, self.on_lost = name, on_lost
         self.transport = self.host = None
         # Why it is gone, whether it was there, and what is said once.
-        self.lost, self.opened, self.garbage, self.complained = None, False, False, set()
+        self.lost, self.opened, self.garbage, self.complained = None, False, False, False
         self.gone = asyncio.Event()
         self.watching = []
 
@@ -292,11 +306,13 @@ class Line:
         self.watching.append(asyncio.ensure_future(self.watch_silence()))
 
     def complain(self, error):
-        """Says once what one of Bumble's listeners raised: it has met something that it does not expect."""
-        text = f"{type(error).__name__} {error}".strip()
-        if text not in self.complained and len(self.complained) < 16:
-            self.complained.add(text)
-            log.error("%s: something unexpected was sent and is left out: %s; see Bumble's version", self.name, text)
+        """What one of Bumble's listeners raised: something came that it does not expect. It is said once."""
+        log.log(
+            logging.INFO if self.complained else logging.ERROR,
+            "%s: something was sent that fits nothing, and is left out: %s; see what is behind it",
+            self.name, reason_of(error),
+        )
+        self.complained = True
 
     # Loss
 
@@ -312,7 +328,7 @@ class Line:
     def silent(self, host, command):
         # One that was replaced waits for nothing.
         if host is self.host:
-            self.lose(NOT_HCI if self.garbage else f"the controller does not answer {command} in {COMMAND} s")
+            self.lose("what comes is not HCI" if self.garbage else f"the controller does not answer {command} in {COMMAND} s")
 
     def watch_garbage(self):
         """Says once what comes that is not HCI. Bumble drops the chunk that it is in, and goes on."""
