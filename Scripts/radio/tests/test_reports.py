@@ -135,7 +135,8 @@ class Reports(unittest.IsolatedAsyncioTestCase):
             ({"Pathloss": Variant("q", 50)}, True), ({"Pathloss": Variant("q", 49)}, False),
             ({"Pattern": Variant("s", "F0:")}, True), ({"Pattern": Variant("s", "Bel")}, True),
             ({"Pattern": Variant("s", "elt")}, False),
-            ({"UUIDs": Variant("as", ["0x180D"])}, True), ({"UUIDs": Variant("as", ["180f"])}, False),
+            ({"UUIDs": Variant("as", ["0x180D"])}, True),
+            ({"UUIDs": Variant("as", ["180f"])}, False),
             ({"Transport": Variant("s", "bredr")}, False),
         ):
             with self.subTest(said=said):
