@@ -398,6 +398,22 @@ class PeerTests(FaultTest):
             self.send(chance.randbytes(chance.randrange(1, 30)), chance.choice((1, 5, 6, 0x40, 0x3F)))
         self.assertEqual(await self.client.read(self.place), b"\0\x48")
 
+    async def test_a_table_without_end_is_given_up(self):
+        await self.client.call(self.path, DEVICE, "Disconnect")
+        server = self.far.device.gatt_server
+
+        def services(bearer, request):
+            first = request.starting_handle
+            self.send(b"\x11\6" + b"".join(
+                each.to_bytes(2, "little") * 2 + b"\x0d\x18" for each in range(first, min(first + 20, 0xFFFF))
+            ))
+
+        server.on_att_read_by_group_type_request = services
+        await self.client.until(lambda: not self.client.objects[self.path][DEVICE]["Connected"], "the end")
+        await self.client.call(self.path, DEVICE, "Connect")
+        await self.client.until(lambda: self.client.objects[self.path][DEVICE]["ServicesResolved"], "ServicesResolved")
+        self.assertIn("its services cannot be read: it tells of more than 4096 attributes", self.lines()[-1])
+
     async def test_a_read_that_is_not_answered_ends_with_the_link(self):
         self.far.device.gatt_server.on_att_read_request = lambda bearer, request: None
         reading = asyncio.ensure_future(self.client.read(self.place))

@@ -253,7 +253,7 @@ class RemoteDevice(Interface):
     def linked(self, link):
         """A link is up: that is told before anything else."""
         self.asked_to_end = False
-        bearer = Bearer(self.adapter.radio, link, self.value_heard, self.silent)
+        bearer = Bearer(self.adapter.radio, link, self.values_heard, self.silent)
         self.bearer = bearer
         # A turn later: what the peer said before is told before.
         soon = asyncio.get_running_loop().call_soon
@@ -389,6 +389,14 @@ class RemoteDevice(Interface):
                     each.configured, each.kept = 2, True
                 except (Refusal, LinkEnded, Silent):
                     pass
+
+    def values_heard(self, values):
+        with self.adapter.owner_bus.together():
+            for handle, value in values:
+                try:
+                    self.value_heard(handle, value)
+                except Exception:
+                    log.exception("%s: a value of attribute 0x%04x was not told", self.text, handle)
 
     def value_heard(self, handle, value):
         characteristic = self.handles.get(handle)
