@@ -225,6 +225,37 @@ class SilenceTests(FaultTest):
             said, f"lost: the controller does not answer HCI_LE_SET_EXTENDED_SCAN_ENABLE_COMMAND in 4 s; {GONE}"
         )
 
+    async def test_a_connection_that_is_not_cancelled(self):
+        client = await self.bridge()
+        peripheral = await self.peripheral()
+        await client.discover()
+        path = await client.find(peripheral.address)
+        await client.call(HCI0, ADAPTER, "StopDiscovery")
+        # Neither the connection nor its end is told.
+        came = asyncio.get_running_loop().create_future()
+        cancel = hci.HCI_LE_CREATE_CONNECTION_CANCEL_COMMAND
+
+        def down(packet):
+            code = command_of(packet)
+            if code in (*CONNECT, cancel):
+                done = b"\x04\x0e\4\1" + packet[1:3] + b"\0" if code == cancel else b"\x04\x0f\4\0\1" + packet[1:3]
+                self.between.to_host(done)
+                came.done() or came.set_result(None)
+                return ()
+            return (packet,)
+
+        self.between.down = down
+        connecting = asyncio.ensure_future(client.call(path, DEVICE, "Connect"))
+        await asyncio.wait_for(came, BOUND)
+        await client.call(path, DEVICE, "Disconnect")
+        self.assertEqual(await self.refused(connecting, 4), "Failed")
+        self.assertIn("the controller does not give up to connect to", self.lines()[-1])
+        # What is said helps.
+        self.between.down = lambda packet: (packet,)
+        for powered in (False, True):
+            await client.call(HCI0, PROPERTIES, "Set", "ssv", ADAPTER, "Powered", Variant("b", powered))
+        await client.link(peripheral.address)
+
     async def test_a_controller_that_takes_no_commands(self):
         client = await self.bridge()
         # Num_HCI_Command_Packets is 0 in each answer.

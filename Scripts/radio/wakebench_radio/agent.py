@@ -130,7 +130,7 @@ async def pair(device, delegate):
     try:
         await bounded(connection.pair(), PAIRING)
     except ProtocolError as error:
-        log.warning("%s: pairing failed: %s", device.text, error.error_name)
+        log.warning("%s: pairing failed: %s; remove old bonds at both ends", device.text, error.error_name)
         if getattr(delegate, "rejected", False):
             raise Refused("AuthenticationRejected", "Authentication Rejected") from None
         raise Refused("AuthenticationFailed", "Authentication Failed") from None

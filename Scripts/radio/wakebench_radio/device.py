@@ -263,7 +263,7 @@ class RemoteDevice(Interface):
         self.start(self.resolve(bearer))
 
     def silent(self):
-        log.warning("%s: the peer does not answer; its link is ended", self.text)
+        log.warning("%s: the peer does not answer; its link is ended; restart it, or bring it nearer", self.text)
         self.start(self.end_link())
 
     def link_gone(self, bearer, reason):
@@ -337,7 +337,7 @@ class RemoteDevice(Interface):
                     self.changed("Name", "Alias")
                 await self.follow_changes(bearer)
         except Refusal as refusal:
-            log.warning("%s: its services cannot be read: %s", self.text, refusal)
+            log.warning("%s: its services cannot be read: %s; see its table", self.text, refusal)
         except (LinkEnded, Silent):
             return
         if self.bearer is bearer:

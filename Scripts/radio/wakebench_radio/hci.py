@@ -98,6 +98,10 @@ class Radio(Line):
         """A new host and device on the transport: what an old one knows of a controller that was reset is wrong."""
         if self.host is not None:
             self.device.host = None
+        if self.pending is not None:
+            # The controller was reset meanwhile: it does not try to connect any more.
+            self.pending[1].cancel()
+            self.pending = None
         self.new_host()
         configuration = DeviceConfiguration(
             name="wakebench", address=self.own_random_address(), irk=self.own_key(), eatt_enabled=False
@@ -220,7 +224,10 @@ class Radio(Line):
         await self.try_out(self.host.send_sync_command(hci.HCI_LE_Create_Connection_Cancel_Command()))
         await asyncio.wait({task}, timeout=2)
         if not task.done():
-            raise RadioFailure(f"{self.name}: the controller does not give up to connect to {address.to_string(False)}")
+            text = address.to_string(False)
+            raise RadioFailure(
+                f"{self.name}: the controller does not give up to connect to {text}; switch it off and on (Powered)"
+            )
         self.pending = None
 
     async def hang_up(self, link, reason=0x13):
