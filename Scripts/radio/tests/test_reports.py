@@ -128,7 +128,8 @@ class Reports(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual(heard.name, name)
 
     def test_filters_choose_by_strength_and_pattern(self):
-        device = SimpleNamespace(uuids=["0000180d-0000-1000-8000-00805f9b34fb"], rssi=-50, tx_power=0, text="F0:CC", name="Belt")
+        heart = "0000180d-0000-1000-8000-00805f9b34fb"
+        device = SimpleNamespace(uuids=[heart], rssi=-50, tx_power=0, text="F0:CC", name="Belt")
         for said, wanted in (
             ({}, True),
             ({"RSSI": Variant("n", -60)}, True), ({"RSSI": Variant("n", -40)}, False),
