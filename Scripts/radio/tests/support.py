@@ -11,11 +11,13 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from types import SimpleNamespace
 
 from bumble.core import AdvertisingData
 from bumble.device import Device
 from bumble.hci import Address
 from bumble.transport import open_transport
+from bumble.transport.common import PacketParser
 from dbus_fast import Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
 
@@ -259,6 +261,65 @@ class Peripheral:
     async def vanish(self):
         """Goes without a word: its controller is cut off."""
         await self.transport.close()
+
+
+class Between:
+    """Stands between a host and its controller. What passes can be held back, changed and added to.
+
+    `down` and `up` are functions of a packet to the controller or to the host, for the packets that go on.
+    """
+
+    @staticmethod
+    async def begin(controller, place):
+        self = Between()
+        self.controller, self.place, self.transport = controller.partition(":")[2], place, f"unix:{place}"
+        self.down = self.up = lambda packet: (packet,)
+        self.ends, self.hosts, self.came = [], 0, asyncio.Event()
+        self.server = await asyncio.start_unix_server(self.host_came, place)
+        return self
+
+    async def host_came(self, reader, writer):
+        self.hosts += 1
+        far_reader, far_writer = await asyncio.open_unix_connection(self.controller)
+        self.ends = [writer, far_writer]
+        self.came.set()
+        await asyncio.gather(self.pass_on(reader, far_writer, "down"), self.pass_on(far_reader, writer, "up"))
+
+    async def pass_on(self, reader, writer, direction):
+        def took(packet):
+            for each in getattr(self, direction)(packet):
+                writer.write(each)
+
+        parser = PacketParser(SimpleNamespace(on_packet=took))
+        try:
+            while octets := await reader.read(65536):
+                parser.feed_data(octets)
+        except OSError:
+            pass
+        writer.close()
+
+    def to_host(self, octets):
+        self.ends[0].write(octets)
+
+    def cut(self):
+        """Ends the connection to the host, as a dongle that is pulled out does."""
+        for each in self.ends:
+            each.transport.abort()
+
+    def close(self):
+        self.cut()
+        self.server.close()
+
+
+def command_of(packet):
+    """The code of a command, or of what answers one in an event; None of other packets."""
+    if packet[0] == 1:
+        return int.from_bytes(packet[1:3], "little")
+    if packet[:2] == b"\x04\x0e":
+        return int.from_bytes(packet[4:6], "little")
+    if packet[:2] == b"\x04\x0f":
+        return int.from_bytes(packet[5:7], "little")
+    return None
 
 
 class RadioTest(unittest.IsolatedAsyncioTestCase):

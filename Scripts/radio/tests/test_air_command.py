@@ -141,7 +141,8 @@ class CommandTests(unittest.IsolatedAsyncioTestCase):
 
     async def test_a_transport_that_is_not_there_ends_with_12(self):
         self.assertEqual(await self.run_air(self.beacon, "--hci", f"unix:{self.folder}/none"), 12)
-        self.assertIn("/none: No such file or directory; start what is behind it first", self.errors.getvalue())
+        said = "/none: cannot be opened: No such file or directory; start what listens there first"
+        self.assertIn(said, self.errors.getvalue())
 
     async def test_a_lost_transport_ends_with_12(self):
         await self.begin(self.belt, "--strangers", "1")

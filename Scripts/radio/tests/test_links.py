@@ -115,7 +115,9 @@ class Links(RadioTest):
         await asyncio.wait_for(asked.wait(), 10)
         await peripheral.links[0].disconnect()
         await self.client.until(
-            lambda: any(event[0] == "removed" and event[1] == place for event in self.client.events), "the objects' end"
+            lambda: any(
+                event[0] == "removed" and event[1] == place.rpartition("/")[0] for event in self.client.events
+            ), "the objects' end, of which the service is the last",
         )
         refusal = await self.refused(reading)
         self.assertEqual(refusal.name, "org.bluez.Error.NotConnected")

@@ -65,6 +65,12 @@ class Agent:
         return Message.new_method_return(message, signature, body)
 
 
+async def register(client, capability):
+    manager = "org.bluez.AgentManager1"
+    await client.call("/org/bluez", manager, "RegisterAgent", "os", AGENT, capability)
+    await client.call("/org/bluez", manager, "RequestDefaultAgent", "o", AGENT)
+
+
 class Pairing(RadioTest):
     async def far(self, capability=Capability.NO_OUTPUT_NO_INPUT, accepts=True):
         """A peripheral with a locked value, and the path of the linked device."""
@@ -75,15 +81,14 @@ class Pairing(RadioTest):
         )
         return end, agent, await self.client.link(end.address)
 
-    async def register(self, capability, **answers):
-        agent = Agent(self.client, answers)
-        manager = "org.bluez.AgentManager1"
-        await self.client.call("/org/bluez", manager, "RegisterAgent", "os", AGENT, capability)
-        await self.client.call("/org/bluez", manager, "RequestDefaultAgent", "o", AGENT)
+    async def register(self, capability="NoInputNoOutput", **answers):
+        agent = Agent(self.client, answers or {"RequestAuthorization": lambda *_: ("", [])})
+        await register(self.client, capability)
         return agent
 
     async def test_a_locked_value_is_refused_until_the_device_is_paired(self):
         _, _, path = await self.far()
+        await self.register()
         place = self.client.attribute(path, CHARACTERISTIC, "2A37")
         refusal = await self.refused(self.client.read(place))
         self.assertEqual((refusal.name, refusal.text), ("org.bluez.Error.NotPermitted", "Not paired"))
@@ -94,12 +99,14 @@ class Pairing(RadioTest):
 
     async def test_a_second_pair_already_exists(self):
         _, _, path = await self.far()
+        await self.register()
         await self.client.call(path, DEVICE, "Pair")
         refusal = await self.refused(self.client.call(path, DEVICE, "Pair"))
         self.assertEqual(refusal.name, "org.bluez.Error.AlreadyExists")
 
     async def test_the_key_serves_the_next_link(self):
         _, _, path = await self.far()
+        await self.register()
         await self.client.call(path, DEVICE, "Pair")
         await self.client.call(path, DEVICE, "Disconnect")
         await self.client.until(lambda: not self.client.objects[path][DEVICE]["Connected"], "the end")
@@ -125,13 +132,54 @@ class Pairing(RadioTest):
 
     async def test_an_agent_that_refuses_is_rejected(self):
         _, _, path = await self.far(Capability.DISPLAY_OUTPUT_AND_YES_NO_INPUT)
-        await self.register("DisplayYesNo")
+        await self.register("DisplayYesNo", Release=lambda *_: ("", []))
         refusal = await self.refused(self.client.call(path, DEVICE, "Pair"))
         self.assertEqual(refusal.name, "org.bluez.Error.AuthenticationRejected")
         self.assertFalse(self.client.objects[path][DEVICE]["Paired"])
 
+    async def comparing_nothing(self, secure_connections, **answers):
+        """An agent and the path of a device with which nothing can be compared."""
+        end, far, path = await self.far()
+        end.device.pairing_config_factory = lambda link: PairingConfig(
+            sc=secure_connections, delegate=far, identity_address_type=PairingConfig.AddressType.RANDOM
+        )
+        agent = Agent(self.client, answers)
+        await register(self.client, "KeyboardDisplay")
+        return agent, path
+
+    async def rejected(self, secure_connections):
+        agent, path = await self.comparing_nothing(secure_connections)
+        refusal = await self.refused(self.client.call(path, DEVICE, "Pair"))
+        self.assertEqual(refusal.name, "org.bluez.Error.AuthenticationRejected")
+        self.assertEqual(agent.asked, [("RequestAuthorization", path)])
+        self.assertFalse(self.client.objects[path][DEVICE]["Paired"])
+
+    async def test_an_agent_that_refuses_is_rejected_where_nothing_is_compared(self):
+        await self.rejected(True)
+
+    async def test_an_agent_that_refuses_is_rejected_where_nothing_is_compared_by_legacy_pairing(self):
+        await self.rejected(False)
+
+    async def test_an_agent_is_asked_once_where_nothing_is_compared(self):
+        agent, path = await self.comparing_nothing(True, RequestAuthorization=lambda *_: ("", []))
+        await self.client.call(path, DEVICE, "Pair")
+        self.assertEqual(agent.asked, [("RequestAuthorization", path)])
+
+    async def test_an_agent_is_asked_once_by_legacy_pairing(self):
+        agent, path = await self.comparing_nothing(False, RequestAuthorization=lambda *_: ("", []))
+        await self.client.call(path, DEVICE, "Pair")
+        self.assertEqual(agent.asked, [("RequestAuthorization", path)])
+        self.assertEqual(await self.client.read(self.client.attribute(path, CHARACTERISTIC, "2A37")), b"secret")
+
+    async def test_without_an_agent_nothing_is_paired(self):
+        _, _, path = await self.far()
+        refusal = await self.refused(self.client.call(path, DEVICE, "Pair"))
+        self.assertEqual(refusal.name, "org.bluez.Error.AuthenticationFailed")
+        self.assertFalse(self.client.objects[path][DEVICE]["Paired"])
+
     async def test_a_peer_that_refuses_fails(self):
         _, _, path = await self.far(accepts=False)
+        await self.register()
         refusal = await self.refused(self.client.call(path, DEVICE, "Pair"))
         self.assertEqual(refusal.name, "org.bluez.Error.AuthenticationFailed")
 
@@ -146,6 +194,7 @@ class Pairing(RadioTest):
 
     async def test_a_removed_device_is_no_longer_paired(self):
         end, _, path = await self.far()
+        await self.register()
         await self.client.call(path, DEVICE, "Pair")
         await self.client.call(HCI0, ADAPTER, "RemoveDevice", "o", path)
         await end.device.keystore.delete_all()
@@ -176,6 +225,8 @@ class Keys(unittest.IsolatedAsyncioTestCase):
             delegate=FarAgent(Capability.NO_OUTPUT_NO_INPUT), identity_address_type=PairingConfig.AddressType.RANDOM
         )
         client = await Client.open(world.address)
+        Agent(client, {"RequestAuthorization": lambda *_: ("", [])})
+        await register(client, "NoInputNoOutput")
         path = await client.link(end.address)
         await client.call(path, DEVICE, "Pair")
         client.close()

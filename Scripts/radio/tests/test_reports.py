@@ -128,14 +128,16 @@ class Reports(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual(heard.name, name)
 
     def test_filters_choose_by_strength_and_pattern(self):
-        device = SimpleNamespace(uuids=["a"], rssi=-50, tx_power=0, text="F0:CC", name="Belt")
+        heart = "0000180d-0000-1000-8000-00805f9b34fb"
+        device = SimpleNamespace(uuids=[heart], rssi=-50, tx_power=0, text="F0:CC", name="Belt")
         for said, wanted in (
             ({}, True),
             ({"RSSI": Variant("n", -60)}, True), ({"RSSI": Variant("n", -40)}, False),
             ({"Pathloss": Variant("q", 50)}, True), ({"Pathloss": Variant("q", 49)}, False),
             ({"Pattern": Variant("s", "F0:")}, True), ({"Pattern": Variant("s", "Bel")}, True),
             ({"Pattern": Variant("s", "elt")}, False),
-            ({"UUIDs": Variant("as", ["A"])}, True), ({"UUIDs": Variant("as", ["b"])}, False),
+            ({"UUIDs": Variant("as", ["0x180D"])}, True),
+            ({"UUIDs": Variant("as", ["180f"])}, False),
             ({"Transport": Variant("s", "bredr")}, False),
         ):
             with self.subTest(said=said):

@@ -11,7 +11,7 @@ import sys
 from .adapter import Adapter
 from .agent import AgentManager
 from .bus import Bus, BusFailure
-from .hci import RadioFailure
+from .host import RadioFailure, quiet_loop
 from .keys import Keys, KeysFailure
 from .private_bus import PrivateBus, PrivateBusFailure
 
@@ -104,6 +104,7 @@ async def begin(chosen, bus, agents, adapters):
 
 
 async def run(chosen):
+    quiet_loop(chosen.verbose)
     ended = asyncio.Event()
     watch_ends(chosen, ended)
     place = chosen.bus or f"unix:path={chosen.folder}/bus"
@@ -113,6 +114,10 @@ async def run(chosen):
         Adapter(bus, index, transport, Keys(chosen.keys), agents) for index, transport in enumerate(chosen.hci)
     ]
     beginning = asyncio.ensure_future(begin(chosen, bus, agents, adapters))
+    # Nobody reads its failure when a signal came first.
+    beginning.add_done_callback(lambda task: task.cancelled() or task.exception())
+    # Its failure is not read when a signal came first.
+    beginning.add_done_callback(lambda task: task.cancelled() or task.exception())
     stop = asyncio.ensure_future(ended.wait())
     code = 0
     try:

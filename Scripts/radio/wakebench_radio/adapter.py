@@ -7,9 +7,12 @@ from bumble import hci
 from bumble.pairing import PairingConfig
 from dbus_fast import Variant
 
+from .agent import Session
+from .bearer import canonical
 from .bus import Interface, Refused, exported
-from .device import Heard, RemoteDevice
-from .hci import LinkEnded, Radio, RadioFailure
+from .device import LONGEST_NAME, Heard, RemoteDevice
+from .hci import Radio
+from .host import LinkEnded, RadioFailure
 
 log = logging.getLogger(__name__)
 
@@ -45,12 +48,12 @@ class Filter:
             if FILTERS.get(name) != value.signature:
                 raise Refused("InvalidArguments", "Invalid arguments in method call")
         values = {name: value.value for name, value in said.items()}
-        self.uuids = {each.lower() for each in values.get("UUIDs", [])}
+        self.uuids = {canonical(each) for each in values.get("UUIDs", [])}
         self.rssi, self.pathloss = values.get("RSSI"), values.get("Pathloss")
         self.transport = values.get("Transport", "auto")
         self.duplicates = values.get("DuplicateData", False)
         self.pattern = values.get("Pattern", "")
-        if self.transport not in ("auto", "le", "bredr"):
+        if self.transport not in ("auto", "le", "bredr") or None in self.uuids:
             raise Refused("InvalidArguments", "Invalid arguments in method call")
 
     def wants(self, device):
@@ -113,7 +116,7 @@ class Adapter(Interface):
     writable = {"Powered": ("b", "set_powered"), "Alias": ("s", "set_alias")}
 
     def set_alias(self, alias):
-        self.alias = alias or "wakebench"
+        self.alias = alias[:LONGEST_NAME] or "wakebench"
         self.changed("Alias")
 
     # Power
@@ -130,6 +133,7 @@ class Adapter(Interface):
     def prepare(self):
         """Tells a new Bumble device how to pair."""
         self.radio.device.pairing_config_factory = self.pairing_configuration
+        self.radio.device.smp_manager.session_proxy = Session
 
     def pairing_configuration(self, connection):
         """What is said of this end. `delegate` of the device is set while it is being paired."""
@@ -181,7 +185,9 @@ class Adapter(Interface):
         """The radio is gone: links end, and the adapter goes with all that it has. It comes back with its transport."""
         if self.closing:
             return
-        log.error("%s: lost: %s; %s is withdrawn until it is back", self.transport, reason, self.place)
+        log.error(
+            "%s: lost: %s; see what is behind it; %s is withdrawn until it is back", self.transport, reason, self.place
+        )
         for device in self.devices.values():
             if device.attempt is not None:
                 device.attempt.set()
@@ -261,9 +267,9 @@ class Adapter(Interface):
             device.told_rssi = None
         try:
             await self.settle()
-        except (RadioFailure, LinkEnded, asyncio.TimeoutError) as failure:
+        except (RadioFailure, LinkEnded) as failure:
             self.sessions.discard(sender)
-            log.error("%s: StartDiscovery: %s", self.place, failure)
+            self.tell_failure("StartDiscovery", failure)
             raise Refused("Failed", "Failed to start discovery") from None
 
     @exported()
@@ -277,8 +283,13 @@ class Adapter(Interface):
     async def stop_scan(self):
         try:
             await self.settle()
-        except (RadioFailure, LinkEnded, asyncio.TimeoutError) as failure:
-            log.error("%s: StopDiscovery: %s", self.place, failure)
+        except (RadioFailure, LinkEnded) as failure:
+            self.tell_failure("StopDiscovery", failure)
+
+    def tell_failure(self, doing, failure):
+        # The loss of a radio is told once.
+        if self.radio.lost is None:
+            log.error("%s: %s: %s", self.place, doing, failure)
 
     def active_filters(self):
         return [self.filters.get(sender) or Filter() for sender in self.sessions]
@@ -334,6 +345,9 @@ class Adapter(Interface):
         if status == 1:
             if len(data) <= LONGEST_ADVERTISEMENT:
                 self.parts[key] = data
+                if len(self.parts) > MOST_DEVICES:
+                    # The rest of the one that began first did not come.
+                    del self.parts[next(iter(self.parts))]
             return
         waiting = self.waiting.pop(key, None)
         if waiting is not None:

@@ -3,11 +3,11 @@
 import asyncio
 import logging
 
-from bumble import pairing
+from bumble import pairing, smp
 from bumble.core import ProtocolError
 
 from .bus import Interface, Refused, exported
-from .hci import LinkEnded, bounded
+from .host import LinkEnded, bounded
 
 log = logging.getLogger(__name__)
 
@@ -63,22 +63,37 @@ class AgentManager(Interface):
     def delegate(self, device, sender):
         """Who answers for one device: the caller's agent, else the default one, else nobody."""
         client = sender if sender in self.agents else self.default
-        if client is None:
-            return pairing.PairingDelegate(Capability.NO_OUTPUT_NO_INPUT)
-        path, capability = self.agents[client]
+        path, capability = self.agents.get(client, (None, Capability.NO_OUTPUT_NO_INPUT))
         return Delegate(self.bus_of_agents, device, client, path, capability)
 
 
+class Session(smp.Session):
+    """Bumble's, which asks nobody before a legacy pairing in which nothing is compared."""
+
+    asked = False
+
+    def send_pairing_confirm_command(self):
+        compares_nothing = self.pairing_method == smp.PairingMethod.JUST_WORKS and not self.sc
+        if compares_nothing and self.is_initiator and not self.asked:
+            self.asked = True
+            self.prompt_user_for_confirmation(super().send_pairing_confirm_command)
+        else:
+            super().send_pairing_confirm_command()
+
+
 class Delegate(pairing.PairingDelegate):
-    """Asks an agent. What it refuses, or does not answer, is refused."""
+    """Asks an agent. What it refuses, or does not answer, is refused, and so is all where there is no agent."""
 
     def __init__(self, bus, device, client, path, capability):
         super().__init__(capability)
         self.bus, self.device, self.client, self.path = bus, device, client, path
-        self.rejected = False
+        self.rejected = self.authorized = False
 
     async def ask(self, member, signature="", *values):
         """The body of the answer, or None."""
+        if self.path is None:
+            log.warning("%s: pairing needs an agent, and there is none; register one (AgentManager1)", self.device.text)
+            return None
         try:
             answer = await self.bus.call(
                 self.client, self.path, AGENT, member, "o" + signature, [self.device.place, *values], seconds=ANSWERING
@@ -90,11 +105,12 @@ class Delegate(pairing.PairingDelegate):
         return answer.body
 
     async def accept(self):
-        return await self.ask("RequestAuthorization") is not None
+        self.authorized = self.authorized or await self.ask("RequestAuthorization") is not None
+        return self.authorized
 
     async def confirm(self, auto=False):
-        # Nothing is compared: whoever called Pair wants it.
-        return True
+        # Nothing is compared.
+        return await self.accept()
 
     async def compare_numbers(self, number, digits):
         return await self.ask("RequestConfirmation", "u", number) is not None
@@ -114,7 +130,7 @@ async def pair(device, delegate):
     try:
         await bounded(connection.pair(), PAIRING)
     except ProtocolError as error:
-        log.warning("%s: pairing failed: %s", device.text, error.error_name)
+        log.warning("%s: pairing failed: %s; remove old bonds at both ends", device.text, error.error_name)
         if getattr(delegate, "rejected", False):
             raise Refused("AuthenticationRejected", "Authentication Rejected") from None
         raise Refused("AuthenticationFailed", "Authentication Failed") from None

@@ -12,7 +12,7 @@ from dbus_fast import Variant
 
 from .bearer import Refusal, Silent
 from .bus import Interface, Refused, WithDescriptors, exported
-from .hci import LinkEnded
+from .host import LinkEnded
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +24,8 @@ FLAGS = (
 )
 # Values that wait for a client which does not read its socket; later ones are lost.
 MOST_WAITING = 4096
+# Octets of a value (Core 5.4, Vol 3, Part F, 3.2.9).
+LONGEST_VALUE = 512
 UNPAIRED = (0x05, 0x0C, 0x0F)
 
 
@@ -40,6 +42,15 @@ def refused(code):
 
 def not_connected():
     return Refused("NotConnected", "Not Connected")
+
+
+def option(options, name, signature, default):
+    """One of a call's options, which has this type and no other."""
+    if name not in options:
+        return default
+    if options[name].signature != signature:
+        raise Refused("InvalidArguments", "Invalid arguments in method call")
+    return options[name].value
 
 
 class RemoteService(Interface):
@@ -87,7 +98,7 @@ class Attribute(Interface):
             raise Refused("Failed", "Operation failed with ATT error: 0x0e") from None
 
     async def read_value(self, options):
-        offset = options["offset"].value if "offset" in options else 0
+        offset = option(options, "offset", "q", 0)
         value = await self.on_link(lambda bearer: bearer.read(self.handle, offset))
         if not offset:
             self.value = value
@@ -95,6 +106,11 @@ class Attribute(Interface):
                 # Before the answer, once, also when it is the same: clients count on this echo.
                 self.bus.tell_value(self, value)
         return value
+
+    async def write_value(self, value, offset, reliable=False):
+        if offset + len(value) > LONGEST_VALUE:
+            raise refused(0x0D)
+        await self.on_link(lambda bearer: bearer.write(self.handle, value, offset, reliable))
 
 
 class RemoteDescriptor(Attribute):
@@ -120,8 +136,8 @@ class RemoteDescriptor(Attribute):
         if self.uuid == CONFIGURATION:
             # StartNotify and AcquireNotify write it.
             raise Refused("NotPermitted", "Write not permitted")
-        offset = options["offset"].value if "offset" in options else 0
-        await self.on_link(lambda bearer: bearer.write(self.handle, bytes(value), offset))
+        offset = option(options, "offset", "q", 0)
+        await self.write_value(bytes(value), offset)
 
 
 class RemoteCharacteristic(Attribute):
@@ -163,8 +179,8 @@ class RemoteCharacteristic(Attribute):
 
     @exported("aya{sv}")
     async def WriteValue(self, _, value, options):
-        said = options["type"].value if "type" in options else None
-        offset = options["offset"].value if "offset" in options else 0
+        said = option(options, "type", "s", None)
+        offset = option(options, "offset", "q", 0)
         if said not in (None, "command", "request", "reliable"):
             raise Refused("InvalidArguments", "Invalid arguments in method call")
         if self.write_socket is not None:
@@ -174,7 +190,7 @@ class RemoteCharacteristic(Attribute):
                 raise Refused("NotSupported", "Operation is not supported")
             await self.command(bytes(value))
             return
-        await self.on_link(lambda bearer: bearer.write(self.handle, bytes(value), offset, said == "reliable"))
+        await self.write_value(bytes(value), offset, said == "reliable")
 
     async def command(self, value):
         bearer = self.device.bearer

@@ -7,11 +7,12 @@ by a call of that turn, behind it. Bumble's own requests take several turns, and
 import asyncio
 import dataclasses
 import logging
+import re
 
 from bumble import att
 from bumble.core import UUID
 
-from .hci import LinkEnded
+from .host import Alarm, LinkEnded
 
 log = logging.getLogger(__name__)
 
@@ -19,9 +20,11 @@ log = logging.getLogger(__name__)
 REQUEST, FIRST = 31, 5
 # The longest MTU asked for, as BlueZ does: a value of 512 octets and its head.
 LONGEST_MTU = 517
+# Services, characteristics and descriptors that are kept of a peer. Devices have some hundred at most.
+MOST_ATTRIBUTES = 4096
 # Packets under way above which the answer to a command waits, and above which commands are refused.
 BUSY, FULL = 64, 4096
-NOT_FOUND, NOT_LONG, INVALID_OFFSET = 0x0A, 0x0B, 0x07
+NOT_FOUND, NOT_LONG, INVALID_OFFSET, UNLIKELY, RESOURCES = 0x0A, 0x0B, 0x07, 0x0E, 0x11
 PRIMARY, SECONDARY, INCLUDE, CHARACTERISTIC = (UUID.from_16_bits(each) for each in (0x2800, 0x2801, 0x2802, 0x2803))
 
 
@@ -31,6 +34,14 @@ class Refusal(Exception):
     def __init__(self, code):
         super().__init__(f"ATT error 0x{code:02x}")
         self.code = code
+
+
+class TooMany(Refusal):
+    """The peer's table is longer than what is kept of one."""
+
+    def __init__(self):
+        super().__init__(RESOURCES)
+        self.args = (f"it tells of more than {MOST_ATTRIBUTES} attributes",)
 
 
 class Silent(Exception):
@@ -69,20 +80,31 @@ def uuid_text(octets):
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
+def canonical(text):
+    """The 36 letters of a UUID in any of its forms, as "180d" and "0x180D"; None of what is none."""
+    short = re.fullmatch(r"(?:0x)?([0-9A-Fa-f]{4}|[0-9A-Fa-f]{8})", text)
+    if short:
+        return f"{int(short[1], 16):08x}-0000-1000-8000-00805f9b34fb"
+    return text.lower() if re.fullmatch(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", text) else None
+
+
 class Bearer:
     """A link's attributes.
 
-    `on_value(handle, value)` gets what comes unasked, and `on_silence()` is called when a request had no answer.
+    `on_values(values)` gets what comes unasked as pairs of a handle and a value, those of one turn of the loop together,
+    and `on_silence()` is called when a request had no answer.
     """
 
-    def __init__(self, radio, connection, on_value, on_silence):
+    def __init__(self, radio, connection, on_values, on_silence):
         self.radio, self.connection = radio, connection
-        self.on_value, self.on_silence = on_value, on_silence
+        self.on_values, self.on_silence = on_values, on_silence
         self.client = connection.gatt_client
-        self.client.on_gatt_pdu = self.hear
+        self.client.on_gatt_pdu, self.client.on_unreadable = self.hear, self.hear_unreadable
         self.loop = asyncio.get_running_loop()
         # The request under way: its code, and what gets the response.
         self.asked, self.response = None, None
+        # Values that are told in the next turn; behind a response others begin anew.
+        self.values = None
         self.lock = asyncio.Lock()
         self.ended = asyncio.Event()
         self.flow = asyncio.Event()
@@ -108,13 +130,22 @@ class Bearer:
         self.queue.remove_listener("flow", self.flow.set)
 
     def hear(self, pdu):
-        if pdu.op_code == att.Opcode.ATT_HANDLE_VALUE_NOTIFICATION:
-            self.loop.call_soon(self.tell, pdu)
-        elif pdu.op_code == att.Opcode.ATT_HANDLE_VALUE_INDICATION:
-            self.loop.call_soon(self.tell, pdu)
-            self.client.send_confirmation(att.ATT_Handle_Value_Confirmation())
+        code = pdu.op_code
+        if code == att.Opcode.ATT_HANDLE_VALUE_NOTIFICATION or code == att.Opcode.ATT_HANDLE_VALUE_INDICATION:
+            if self.values is None:
+                self.values = []
+                self.loop.call_soon(self.tell, self.values)
+            self.values.append((pdu.attribute_handle, bytes(pdu.attribute_value)))
+            if code == att.Opcode.ATT_HANDLE_VALUE_INDICATION:
+                self.client.send_confirmation(att.ATT_Handle_Value_Confirmation())
         elif self.response is not None and not self.response.done() and self.answers(pdu):
+            self.values = None
             self.response.set_result(pdu)
+
+    def hear_unreadable(self, code):
+        """An answer that cannot be read is one: to wait for another would end the link."""
+        if self.response is not None and not self.response.done() and code in (self.asked + 1, 0x01):
+            self.response.set_exception(Refusal(UNLIKELY))
 
     def answers(self, pdu):
         """A response has the code behind its request's; an error names the request."""
@@ -122,11 +153,10 @@ class Bearer:
             return pdu.request_opcode_in_error == self.asked
         return pdu.op_code == self.asked + 1
 
-    def tell(self, pdu):
-        try:
-            self.on_value(pdu.attribute_handle, bytes(pdu.attribute_value))
-        except Exception:
-            log.exception("a value of attribute 0x%04x was not told", pdu.attribute_handle)
+    def tell(self, values):
+        if self.values is values:
+            self.values = None
+        self.on_values(values)
 
     def expire(self):
         if not self.response.done():
@@ -140,7 +170,7 @@ class Bearer:
             if not self.alive:
                 raise LinkEnded
             self.asked, self.response = int(request.op_code), self.loop.create_future()
-            limit = self.loop.call_later(seconds, self.expire)
+            limit = Alarm(seconds, self.expire)
             try:
                 self.client.send_gatt_pdu(bytes(request))
                 response = await self.response
@@ -198,7 +228,7 @@ class Bearer:
                     )
                 )
                 if reliable and bytes(response.part_attribute_value) != part:
-                    raise Refusal(0x0E)
+                    raise Refusal(UNLIKELY)
         except Refusal:
             await self.ask(att.ATT_Execute_Write_Request(flags=0))
             raise
@@ -241,6 +271,8 @@ class Bearer:
                     return found
                 found.append(Service(handle, end, uuid_text(value), kind is PRIMARY))
                 last = end
+            if len(found) > MOST_ATTRIBUTES:
+                raise TooMany
             if last < start:
                 break
             start = last + 1
@@ -299,7 +331,10 @@ class Bearer:
             await self.groups(PRIMARY) + await self.groups(SECONDARY), key=lambda service: service.handle
         )
         known = {service.handle for service in services}
+        count = len(services)
         for service in services:
+            if count > MOST_ATTRIBUTES:
+                raise TooMany
             for _, value in await self.declarations(service, INCLUDE):
                 handle = int.from_bytes(value[:2], "little")
                 if handle in known:
@@ -313,4 +348,5 @@ class Bearer:
                 later = service.characteristics[index + 1:index + 2]
                 each.end = later[0].handle - 1 if later else service.end
                 each.descriptors = await self.descriptors(each)
+                count += 1 + len(each.descriptors)
         return services

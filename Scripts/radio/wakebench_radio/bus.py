@@ -7,6 +7,7 @@ message_bus.py).
 
 import array
 import asyncio
+import contextlib
 import inspect
 import logging
 import os
@@ -27,6 +28,10 @@ INTROSPECTABLE = "org.freedesktop.DBus.Introspectable"
 DAEMON = "org.freedesktop.DBus"
 # The daemon does not read: as many messages wait before the connection is given up.
 MOST_WAITING = 100_000
+# Octets above which no further message is written with those before it.
+MOST_AT_ONCE = 1 << 16
+# Calls under way, of all clients; each takes some 4 KiB. More are refused.
+MOST_CALLS = 8192
 CHANGED = get_signature_tree("sa{sv}as")
 OCTETS = get_signature_tree("ay")
 LIBRARY_ERROR = "org.bluez.Error.Failed"
@@ -83,17 +88,44 @@ class Interface:
 
 
 class PatientWriter(_MessageWriter):
-    """The library's writer, for a socket that is full: the library takes that for the end of the connection."""
+    """The library's writer, for a socket that is full: the library takes that for the end of the connection.
+
+    Messages that wait are written together: a call of the kernel costs more than a message.
+    """
+
+    def __init__(self, bus):
+        super().__init__(bus)
+        self.futures = []
+        # Whether messages wait for `release`, and whether they wait for the socket.
+        self.held = self.waits = False
+
+    def schedule_write(self, msg=None, future=None):
+        if self.held and msg is not None:
+            self.buffer_message(msg, future)
+        else:
+            super().schedule_write(msg, future)
+
+    def release(self):
+        self.held = False
+        if not self.waits:
+            self.write_callback(remove_writer=False)
+
+    def take(self):
+        """The next messages as one buffer. One with descriptors goes alone."""
+        octets, self.unix_fds, future = self.messages.popleft()
+        self.futures, parts, size = [future], [octets], len(octets)
+        while not self.unix_fds and self.messages and not self.messages[0][1] and size < MOST_AT_ONCE:
+            octets, _, future = self.messages.popleft()
+            self.futures.append(future)
+            parts.append(octets)
+            size += len(octets)
+        self.buf, self.offset = memoryview(b"".join(parts) if len(parts) > 1 else octets), 0
 
     def write_callback(self, remove_writer=True):
         try:
-            while True:
+            while self.buf is not None or self.messages:
                 if self.buf is None:
-                    if not self.messages:
-                        self.loop.remove_writer(self.fd)
-                        return
-                    octets, self.unix_fds, self.fut = self.messages.popleft()
-                    self.buf, self.offset = memoryview(octets), 0
+                    self.take()
                 rest = self.buf[self.offset:]
                 if self.unix_fds and self.negotiate_unix_fd:
                     rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", self.unix_fds))]
@@ -103,14 +135,20 @@ class PatientWriter(_MessageWriter):
                     self.offset += self.sock.send(rest)
                 if self.offset == len(self.buf):
                     self.buf = None
-                    _future_set_result(self.fut, None)
+                    for each in self.futures:
+                        _future_set_result(each, None)
+            if self.waits or remove_writer:
+                self.waits = False
+                self.loop.remove_writer(self.fd)
         except (BlockingIOError, InterruptedError):
+            self.waits = True
             self.loop.add_writer(self.fd, self.write_callback)
         except Exception as error:
-            if self.bus._user_disconnect:
-                _future_set_result(self.fut, None)
-            else:
-                _future_set_exception(self.fut, error)
+            for each in self.futures:
+                if self.bus._user_disconnect:
+                    _future_set_result(each, None)
+                else:
+                    _future_set_exception(each, error)
             self.bus._finalize(error)
 
 
@@ -215,6 +253,17 @@ class Bus:
             )
         )
 
+    @contextlib.contextmanager
+    def together(self):
+        """What is sent within is written at its end, at once."""
+        writer = self.connection._writer
+        writer.held = True
+        try:
+            yield
+        finally:
+            if self.usable:
+                writer.release()
+
     def emit(self, path, interface, member, signature="", body=()):
         self.send(
             Message(
@@ -306,6 +355,7 @@ class Bus:
                 if message.signature != takes:
                     raise Refused("InvalidArguments", "Invalid arguments in method call")
                 if later:
+                    self.check_room()
                     self.start(self.answer_later(message, gives, method(message.sender, *message.body)))
                     return True
                 return self.answer(message, gives, method(message.sender, *message.body))
@@ -313,8 +363,14 @@ class Bus:
             "org.freedesktop.DBus.Error.UnknownMethod", f"{message.path} has no {message.interface}.{message.member}"
         )
 
+    def check_room(self):
+        if len(self.tasks) >= MOST_CALLS:
+            raise Refused("org.freedesktop.DBus.Error.LimitsExceeded", "too many calls are under way; wait for answers")
+
     def properties_call(self, message, there):
         expected = {"Get": "ss", "GetAll": "s", "Set": "ssv"}.get(message.member)
+        if expected is None:
+            raise Refused("org.freedesktop.DBus.Error.UnknownMethod", f"{PROPERTIES} has no {message.member}")
         if expected != message.signature:
             raise Refused("org.freedesktop.DBus.Error.InvalidArgs", f"{message.member} takes {expected}")
         each = there.get(message.body[0])
@@ -334,6 +390,7 @@ class Bus:
         value = message.body[2]
         if value.signature != signature:
             raise Refused("org.freedesktop.DBus.Error.InvalidArgs", f"{name} is of type {signature}")
+        self.check_room()
         setting = getattr(each, setter)(value.value)
         if inspect.isawaitable(setting):
             self.start(self.answer_later(message, "", setting))

@@ -9,7 +9,7 @@ from .agent import pair
 from .attributes import RemoteCharacteristic, objects_of
 from .bearer import Bearer, Refusal, Silent, uuid_text
 from .bus import Interface, Refused, exported
-from .hci import LinkEnded, RadioFailure, bounded
+from .host import LinkEnded, RadioFailure, bounded, reason_of
 
 log = logging.getLogger(__name__)
 
@@ -18,6 +18,8 @@ CONNECTING, FAILING = 40, 0.05
 # A change of the signal strength, in dB, that is told (BlueZ, adapter.c: RSSI_THRESHOLD).
 RSSI_STEP = 8
 UNKNOWN_RSSI = 127
+# Letters of an alias: a name has at most as many octets (Core 5.4, Vol 3, Part C, 12.1).
+LONGEST_NAME = 248
 GAP, DEVICE_NAME = "00001800-0000-1000-8000-00805f9b34fb", "00002a00-0000-1000-8000-00805f9b34fb"
 SERVICE_CHANGED = "00002a05-0000-1000-8000-00805f9b34fb"
 CANCELLED = "le-connection-abort-by-local"
@@ -149,7 +151,7 @@ class RemoteDevice(Interface):
     writable = {"Alias": ("s", "set_alias"), "Trusted": ("b", "set_trusted"), "Blocked": ("b", "set_blocked")}
 
     def set_alias(self, alias):
-        self.alias = alias or None
+        self.alias = alias[:LONGEST_NAME] or None
         self.changed("Alias")
 
     def set_trusted(self, trusted):
@@ -224,7 +226,7 @@ class RemoteDevice(Interface):
         except LinkEnded:
             raise Refused("Failed", CANCELLED) from None
         except (RadioFailure, asyncio.TimeoutError) as failure:
-            log.warning("%s: %s", self.text, failure)
+            log.warning("%s: Connect: %s", self.text, reason_of(failure))
             raise Refused("Failed", CANCELLED) from None
         finally:
             self.attempt = None
@@ -251,7 +253,7 @@ class RemoteDevice(Interface):
     def linked(self, link):
         """A link is up: that is told before anything else."""
         self.asked_to_end = False
-        bearer = Bearer(self.adapter.radio, link, self.value_heard, self.silent)
+        bearer = Bearer(self.adapter.radio, link, self.values_heard, self.silent)
         self.bearer = bearer
         # A turn later: what the peer said before is told before.
         soon = asyncio.get_running_loop().call_soon
@@ -261,7 +263,7 @@ class RemoteDevice(Interface):
         self.start(self.resolve(bearer))
 
     def silent(self):
-        log.warning("%s: the peer does not answer; its link is ended", self.text)
+        log.warning("%s: the peer does not answer; its link is ended; restart it, or bring it nearer", self.text)
         self.start(self.end_link())
 
     def link_gone(self, bearer, reason):
@@ -335,7 +337,7 @@ class RemoteDevice(Interface):
                     self.changed("Name", "Alias")
                 await self.follow_changes(bearer)
         except Refusal as refusal:
-            log.warning("%s: its services cannot be read: %s", self.text, refusal)
+            log.warning("%s: its services cannot be read: %s; see its table", self.text, refusal)
         except (LinkEnded, Silent):
             return
         if self.bearer is bearer:
@@ -387,6 +389,14 @@ class RemoteDevice(Interface):
                     each.configured, each.kept = 2, True
                 except (Refusal, LinkEnded, Silent):
                     pass
+
+    def values_heard(self, values):
+        with self.adapter.owner_bus.together():
+            for handle, value in values:
+                try:
+                    self.value_heard(handle, value)
+                except Exception:
+                    log.exception("%s: a value of attribute 0x%04x was not told", self.text, handle)
 
     def value_heard(self, handle, value):
         characteristic = self.handles.get(handle)

@@ -12,7 +12,7 @@ import pathlib
 from bumble import hci
 from bumble.keys import KeyStore, PairingKeys
 
-from .hci import reason_of
+from .host import reason_of
 
 log = logging.getLogger(__name__)
 

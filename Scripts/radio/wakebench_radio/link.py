@@ -431,7 +431,7 @@ class Host(asyncio.Protocol):
             self.transport.abort()
 
     def on_packet(self, packet):
-        if self.server.host is not self:
+        if self.server.host is not self or self.transport.is_closing():
             return
         waiting = self.transport.get_write_buffer_size()
         if waiting > CHOKED:

@@ -16,10 +16,11 @@ from bumble.gatt import Characteristic
 from bumble.hci import HCI_LE_1M_PHY
 from bumble.l2cap import L2capError, LeCreditBasedChannelSpec
 
+from ..host import LinkEnded, bounded
 from . import device_file
 from .device_file import canonical, long, several
 from .failures import FileError, Refused
-from .station import LinkLost, Station, bounded, guarded
+from .station import Station, guarded
 
 # Services that bluetoothd has of itself; 1844 with its experiments switched on.
 SYSTEM = {"1800", "1801", "180A", "1844"}
@@ -166,16 +167,16 @@ class Central(Station):
         address = await self.find(service, step.get("within"))
         if address is None:
             self.tell("gave up", service)
-            raise LinkLost
+            raise LinkEnded
         wanted = ConnectionParametersPreferences(connection_interval_min=self.pause, connection_interval_max=self.pause)
         connecting = self.device.connect(address, connection_parameters_preferences={HCI_LE_1M_PHY: wanted})
         try:
             link = await bounded(connecting, CONNECTING)
         except TimeoutError:
             await bounded(self.device.cancel_connection(), CANCELLING)
-            raise LinkLost from None
+            raise LinkEnded from None
         if link not in self.links:
-            raise LinkLost
+            raise LinkEnded
         peer = self.peer = Peer(link)
         self.heard = {}
         if not self.confirms:
@@ -190,15 +191,15 @@ class Central(Station):
         """An answer of the other end; one that does not come costs the link."""
         if self.peer is None:
             work.close()
-            raise LinkLost
+            raise LinkEnded
         try:
             return await bounded(work, limit)
         except TimeoutError:
             await self.disconnect()
-            raise LinkLost from None
+            raise LinkEnded from None
         except BaseBumbleError as error:
             if self.peer is None:
-                raise LinkLost from error
+                raise LinkEnded from error
             raise
 
     def link_went(self, connection):
@@ -217,7 +218,7 @@ class Central(Station):
         if self.left <= 0:
             self.left = None
             await self.disconnect()
-            raise LinkLost
+            raise LinkEnded
 
     # Steps
 
@@ -248,7 +249,7 @@ class Central(Station):
             return
         else:
             if not await self.room(self.peer.connection):
-                raise LinkLost
+                raise LinkEnded
             await self.request(client.write_value(characteristic, value, with_response=step["how"] == "request"))
         self.tell("wrote", uuid, value.hex())
 
@@ -274,7 +275,7 @@ class Central(Station):
         await self.wake()
         try:
             await self.count()
-        except LinkLost:
+        except LinkEnded:
             pass
 
     async def await_values(self, uuid, step):
@@ -285,7 +286,7 @@ class Central(Station):
         except TimeoutError:
             return
         if self.peer is None:
-            raise LinkLost
+            raise LinkEnded
         self.heard[uuid] -= wanted
 
     async def exchange(self, psm, step):
@@ -319,7 +320,7 @@ class Central(Station):
             words = "gave up channel"
         self.tell(words, psm, got.hex())
         if self.peer is None:
-            raise LinkLost
+            raise LinkEnded
         if words != "lost channel":
             await self.request(channel.disconnect(), OPENING)
 
@@ -329,7 +330,7 @@ class Central(Station):
         elif verb == "connect":
             await self.connect(value, step)
         elif self.peer is None:
-            raise LinkLost
+            raise LinkEnded
         elif verb == "disconnect":
             await self.disconnect()
         elif verb == "discover":
@@ -377,8 +378,8 @@ class Central(Station):
             try:
                 await self.perform(verb, value, step)
                 index += 1
-            except (LinkLost, BaseBumbleError) as error:
-                if not isinstance(error, LinkLost):
+            except (LinkEnded, BaseBumbleError) as error:
+                if not isinstance(error, LinkEnded):
                     self.tell("lost the link in", verb, value, f"({error})" if str(error) else "")
                     await self.disconnect()
                 index = self.after_loss(index + 1 if verb == "connect" else index)
@@ -424,7 +425,7 @@ class Central(Station):
             raise Refused("there is no link; use connect SERVICE")
         try:
             await self.perform(verb, value, step)
-        except LinkLost:
+        except LinkEnded:
             raise Refused("the link is gone") from None
         return True
 

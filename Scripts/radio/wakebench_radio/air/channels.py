@@ -3,9 +3,10 @@
 from bumble import att
 from bumble.l2cap import L2CAP_LE_Credit_Based_Connection_Response, LeCreditBasedChannelSpec
 
+from ..host import bounded
 from . import device_file
 from .device_file import several
-from .station import bounded, guarded
+from .station import guarded
 from .timetable import Timetable
 
 # Seconds for the other end to close.

@@ -16,14 +16,15 @@ from bumble.device import AdvertisingType
 from bumble.gatt import GATT_DEVICE_NAME_CHARACTERISTIC, Characteristic, Service
 from bumble.pairing import PairingConfig
 
+from ..host import LinkEnded, bounded
 from . import device_file
 from .answers import checked
 from .channels import Channels
 from .device_file import canonical, several
-from .failures import FileError, Refused
+from .failures import FileError, Refused, TransportError
 from .served import Delegate, Served, bug_of
 from .server import LONGEST_VALUE, Attributes, open_descriptor
-from .station import LONGEST_ADVERTISEMENT, LinkLost, Station, advertisement_parts, bounded, guarded, packed
+from .station import LONGEST_ADVERTISEMENT, Station, advertisement_parts, guarded, packed
 from .timetable import Timetable
 
 log = logging.getLogger(__name__)
@@ -352,7 +353,7 @@ class Peripheral(Station):
         try:
             asked = connection.update_parameters(interval, interval, latency, timeout, use_l2cap=True)
             await bounded(asked, ASKING)
-        except (TimeoutError, LinkLost):
+        except (TimeoutError, LinkEnded):
             # One that is not answered would keep the next link from asking.
             self.device.l2cap_channel_manager.connection_parameters_update_response = None
         except BaseBumbleError as error:
@@ -486,7 +487,10 @@ class Peripheral(Station):
     # Life
 
     async def begin(self):
-        await self.reach(self.advertise())
+        try:
+            await self.advertise()
+        except (TimeoutError, LinkEnded, BaseBumbleError) as error:
+            raise TransportError(str(self.line.failure("it cannot advertise", error))) from None
         self.do(self.play_answers())
         for each in self.served:
             self.do(each.timetable.play(lambda value, each=each: self.send(each, value)))

@@ -6,24 +6,18 @@ import os
 
 from bumble.core import AdvertisingData, BaseBumbleError
 from bumble.device import AdvertisingType, Device, DeviceConfiguration
-from bumble.hci import (
-    Address, HCI_AclDataPacket, HCI_Constant, HCI_Event, HCI_Read_BD_ADDR_Command, HCI_Reset_Command,
-)
-from bumble.host import Host
+from bumble.hci import Address, HCI_Constant, HCI_Reset_Command
 from bumble.keys import MemoryKeyStore
 from bumble.pairing import PairingConfig
-from bumble.snoop import Snooper
-from bumble.transport import open_transport
 
+from ..host import COMMAND, Line, LinkEnded, RadioFailure, bounded
 from . import device_file
 from .failures import Refused, TransportError, UsageError
 
 log = logging.getLogger(__name__)
 
 # In seconds.
-OPENING, POWERING, COMMANDING, DISCONNECTING, RESETTING = 10, 10, 4, 3, 1
-# A controller that says nothing is asked so often whether it is there; some transports tell of no loss.
-HEARTBEAT = 5
+POWERING, DISCONNECTING, RESETTING = 10, 3, 1
 # An extended advertising set that was taken away in the moment of a connection leaves the connection untold.
 UNTOLD = 1
 # Octets of a legacy advertisement, and of a scan response (Core 5.4, Vol 6, Part B, 2.3.1.3).
@@ -32,37 +26,6 @@ LONGEST_ADVERTISEMENT = 31
 SHORTEST_INTERVAL, LONGEST_INTERVAL = 20, 10_240
 # ACL packets that may wait for the controller before a value is held back.
 WAITING = 32
-
-# Bumble's tasks that took longer than they were waited for: they end by themselves, and are kept until then.
-unfinished = set()
-
-
-class LinkLost(Exception):
-    """What was asked needs a link, and the link is gone."""
-
-
-async def bounded(work, limit):
-    """The result of something of Bumble's, or TimeoutError; it is never cancelled in the middle of a command.
-
-    A link that goes cancels what waits for it, which is LinkLost here.
-    """
-    task = asyncio.ensure_future(work)
-    unfinished.add(task)
-    task.add_done_callback(settle)
-    await asyncio.wait({task}, timeout=limit)
-    if not task.done():
-        raise TimeoutError
-    if task.cancelled():
-        raise LinkLost
-    return task.result()
-
-
-def settle(task):
-    unfinished.discard(task)
-    if not task.cancelled():
-        # An exception that nobody waits for any more is not told at the end.
-        task.exception()
-
 
 def reason_text(reason):
     """Why a link ended, in words and as HCI has it."""
@@ -117,37 +80,6 @@ def packed(parts):
     return b"".join(bytes([len(value) + 1, kind]) + value for kind, value in parts)
 
 
-class AirHost(Host):
-    """Bumble's host without a text of each packet for its log, which costs more than the packet.
-
-    `heard` is when the last packet came, by the loop's clock.
-    """
-
-    heard = 0.0
-
-    def send_hci_packet(self, packet):
-        data = bytes(packet)
-        if self.snooper:
-            self.snooper.snoop(data, Snooper.Direction.HOST_TO_CONTROLLER)
-        if self.hci_sink:
-            self.hci_sink.on_packet(data)
-
-    def on_hci_packet(self, packet):
-        self.heard = asyncio.get_running_loop().time()
-        if self.snooper or not isinstance(packet, (HCI_Event, HCI_AclDataPacket)):
-            super().on_hci_packet(packet)
-        elif isinstance(packet, HCI_Event):
-            self.on_hci_event_packet(packet)
-        else:
-            self.on_hci_acl_data_packet(packet)
-
-    def on_transport_lost(self):
-        # An answer that came in the same moment is one.
-        if self.pending_response and self.pending_response.done():
-            self.pending_response = None
-        super().on_transport_lost()
-
-
 class Station:
     """A device on one transport. `tell` takes what comes about, as words."""
 
@@ -157,7 +89,7 @@ class Station:
         self.file, self.where, self.tell, self.options = file, transport, tell, options
         self.name = options.get("name") or (device_file.name(file["name"]) if "name" in file else "")
         self.address = device_file.address(options.get("address") or device_file.required(file, "address"))
-        self.transport = self.device = None
+        self.line, self.device = Line(transport, self.lose), None
         self.links = []
         self.advertises = False
         # One change of the advertising at a time.
@@ -194,63 +126,27 @@ class Station:
     # The transport
 
     async def open(self):
-        self.transport = await self.reach(bounded(open_transport(self.where), OPENING))
-        source, sink = self.transport.source, self.transport.sink
-        config = DeviceConfiguration(name=self.name, address=Address(self.address), irk=os.urandom(16))
-        self.device = Device(config=config, host=AirHost(source, sink))
-        self.device.command_timeout = COMMANDING
-        self.device.keystore = MemoryKeyStore()
-        self.device.pairing_config_factory = self.pairing
-        for each in (self.device.host, self.device, self.device.gatt_server):
-            each.on("error", lambda error: log.error("%s: %s", self.where, error))
-        self.device.host.on("flush", guarded(lambda: self.lose("it has ended")))
-        self.device.host.on("le_connection", guarded(self.linked))
-        self.device.on("connection", guarded(self.connected))
-        if terminated := getattr(source, "terminated", None):
-            terminated.add_done_callback(lambda future: self.lose(self.ending(future)))
-        self.build()
-        await self.reach(bounded(self.device.power_on(), POWERING))
-        self.do(self.ask_whether_there())
-
-    async def reach(self, work):
         try:
-            return await work
-        except TimeoutError:
-            raise TransportError(f"{self.where}: no answer; is a controller behind it?") from None
-        except Exception as error:
-            text = getattr(error, "strerror", None) or str(error).strip() or type(error).__name__
-            remedy = "name a transport that Bumble opens, such as usb:0"
-            if isinstance(error, (ValueError, AssertionError, LookupError)):
-                text = "it cannot be read"
-            elif isinstance(error, (ConnectionRefusedError, FileNotFoundError)):
-                remedy = "start what is behind it first"
-            elif isinstance(error, PermissionError):
-                remedy = "see who may use it"
-            raise TransportError(f"{self.where}: {text}; {remedy}") from None
-
-    @staticmethod
-    def ending(future):
-        if future.cancelled():
-            return "it has ended"
-        return str(future.exception() or "it has ended")
+            await self.line.open()
+            host = self.line.new_host()
+            config = DeviceConfiguration(name=self.name, address=Address(self.address), irk=os.urandom(16))
+            self.device = Device(config=config, host=host)
+            self.device.command_timeout = COMMAND
+            self.device.keystore = MemoryKeyStore()
+            self.device.pairing_config_factory = self.pairing
+            for each in (self.device, self.device.gatt_server):
+                each.on("error", self.line.complain)
+            host.on("le_connection", guarded(self.linked))
+            self.device.on("connection", guarded(self.connected))
+            self.build()
+            await self.line.ready(self.device.power_on())
+        except RadioFailure as failure:
+            raise TransportError(str(failure)) from None
+        self.line.watch()
 
     def lose(self, reason):
         if not self.lost.done() and not self.ended.is_set():
-            self.lost.set_result(f"{self.where}: transport lost: {reason}")
-
-    async def ask_whether_there(self):
-        loop = asyncio.get_running_loop()
-        while not self.lost.done():
-            silence = loop.time() - self.device.host.heard
-            if silence < HEARTBEAT:
-                await asyncio.sleep(HEARTBEAT - silence)
-                continue
-            try:
-                await bounded(self.device.host.send_sync_command(HCI_Read_BD_ADDR_Command()), COMMANDING)
-            except (TimeoutError, LinkLost):
-                self.lose(f"no answer in {COMMANDING} s")
-            except BaseBumbleError as error:
-                log.debug("%s: %s", self.where, error)
+            self.lost.set_result(f"{self.where}: transport lost: {reason}; see whether a controller is there")
 
     def pairing(self, connection):
         # Bonds are under the address that is advertised with.
@@ -266,7 +162,7 @@ class Station:
     async def watched(self, work):
         try:
             return await work
-        except (LinkLost, TimeoutError, BaseBumbleError) as error:
+        except (LinkEnded, TimeoutError, BaseBumbleError) as error:
             self.tell("failed", str(error) or type(error).__name__)
         except Exception:
             log.exception("%s: a task failed", self.where)
@@ -316,7 +212,7 @@ class Station:
             try:
                 await self.drained(link)
                 await bounded(link.disconnect(), DISCONNECTING)
-            except (TimeoutError, LinkLost, BaseBumbleError) as error:
+            except (TimeoutError, LinkEnded, BaseBumbleError) as error:
                 if link in self.links:
                     self.tell("disconnecting failed", str(error) or type(error).__name__)
 
@@ -399,7 +295,7 @@ class Station:
             await asyncio.sleep(pause)
             try:
                 await self.go_on_advertising()
-            except (TimeoutError, LinkLost, BaseBumbleError) as error:
+            except (TimeoutError, LinkEnded, BaseBumbleError) as error:
                 # Somebody connected meanwhile.
                 log.debug("%s: %s", self.where, error)
 
@@ -474,11 +370,8 @@ class Station:
                     await bounded(work(), DISCONNECTING)
                 except Exception as error:
                     log.debug("%s: ending: %s", self.where, error)
-        if self.transport:
-            try:
-                await bounded(self.transport.close(), DISCONNECTING)
-            except Exception as error:
-                log.debug("%s: closing: %s", self.where, error)
+        if self.line.transport:
+            await self.line.close_transport()
             self.tell("stopped")
 
     async def reset(self):

@@ -1,0 +1,547 @@
+"""Faults around the bridge: of its transport at each moment, its controller, its peers and its clients."""
+
+import asyncio
+import random
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from bumble import att, hci
+from dbus_fast import Message, Variant
+
+from .support import (
+    ADAPTER, BOUND, CHARACTERISTIC, DEVICE, HCI0, PROPERTIES, Between, Client, Peripheral, RadioTest, Refusal, World,
+    command_of,
+)
+from .test_links import heart_rate
+from .test_pairing import AGENT, Agent, register
+
+SCAN = hci.HCI_LE_SET_EXTENDED_SCAN_ENABLE_COMMAND
+CONNECT = (hci.HCI_LE_CREATE_CONNECTION_COMMAND, hci.HCI_LE_EXTENDED_CREATE_CONNECTION_COMMAND)
+# Seconds in which a call fails once the controller is gone.
+SOON = 2
+GONE = "see what is behind it; /org/bluez/hci0 is withdrawn until it is back"
+
+
+class FaultTest(unittest.IsolatedAsyncioTestCase):
+    """Each test has a world of its own, with something between the bridge and its controller."""
+
+    async def asyncSetUp(self):
+        asyncio.get_running_loop().set_debug(False)
+        self.world = World()
+        self.addCleanup(self.world.end)
+        self.between = await Between.begin(self.world.sockets[0], f"{self.world.folder}/between")
+        self.addCleanup(self.between.close)
+        self.errors = self.enterContext(tempfile.TemporaryFile("w+"))
+
+    async def bridge(self):
+        said = await asyncio.to_thread(
+            self.world.begin_bridge, transports=[self.between.transport], stderr=self.errors
+        )
+        if said is None:
+            return None
+        client = await Client.open(self.world.address)
+        self.addCleanup(client.close)
+        return client
+
+    async def peripheral(self, *services, socket=1):
+        made = await Peripheral.begin(self.world.sockets[socket], services or [heart_rate()])
+        self.addAsyncCleanup(made.vanish)
+        return made
+
+    def lines(self):
+        """What the bridge wrote, without where it came from."""
+        self.errors.seek(0)
+        return [line.removeprefix(f"radio: {self.between.transport}: ") for line in self.errors.read().splitlines()]
+
+    async def refused(self, work, seconds=SOON):
+        with self.assertRaises(Refusal) as caught:
+            await asyncio.wait_for(work, seconds)
+        return caught.exception.name.removeprefix("org.bluez.Error.")
+
+    async def back(self, client):
+        """The adapter came back, and can be used as before."""
+        await client.until(lambda: HCI0 in client.objects, "the adapter")
+        await client.link((await self.peripheral(socket=2)).address)
+
+    async def command(self, *codes):
+        """Waits for a command, which does not reach the controller."""
+        came = asyncio.get_running_loop().create_future()
+
+        def down(packet):
+            if command_of(packet) not in codes:
+                return (packet,)
+            if not came.done():
+                came.set_result(None)
+            return ()
+
+        self.between.down = down
+        return came
+
+    def refuse(self, *codes):
+        """Refuses commands with a hardware failure (0x03): by a status, whatever they are answered with else."""
+
+        def down(packet):
+            if command_of(packet) not in codes:
+                return (packet,)
+            if codes == (hci.HCI_RESET_COMMAND,):
+                self.between.to_host(b"\x04\x0e\x04\1" + packet[1:3] + b"\3")
+            else:
+                self.between.to_host(b"\x04\x0f\x04\3\1" + packet[1:3])
+            return ()
+
+        self.between.down = down
+
+
+class LossTests(FaultTest):
+    """The transport is lost at each moment: one line is said, what waits fails, and the adapter comes back."""
+
+    async def cannot_begin(self, reason):
+        self.assertIsNone(await self.bridge())
+        self.assertEqual(await asyncio.to_thread(self.world.bridge.wait, BOUND), 12)
+        self.assertEqual(self.lines(), [f"cannot be made ready: {reason}; see whether a controller is there, and"
+                                        " whether something else uses it"])
+
+    async def test_before_the_reset_is_answered(self):
+        def down(packet):
+            self.between.cut()
+            return ()
+
+        self.between.down = down
+        await self.cannot_begin("the transport was closed")
+
+    async def test_after_the_reset_is_answered(self):
+        def down(packet):
+            if command_of(packet) != hci.HCI_RESET_COMMAND:
+                self.between.cut()
+            return (packet,)
+
+        self.between.down = down
+        await self.cannot_begin("the transport was closed")
+
+    async def lost(self, client, reason="the transport was closed"):
+        await client.until(lambda: HCI0 not in client.objects, "the adapter's end")
+        self.assertEqual(self.lines(), [f"lost: {reason}; {GONE}"])
+        self.between.down = self.between.up = lambda packet: (packet,)
+        await self.back(client)
+
+    async def test_in_discovery(self):
+        client = await self.bridge()
+        await client.discover()
+        self.between.cut()
+        await self.lost(client)
+
+    async def test_while_a_scan_begins(self):
+        client = await self.bridge()
+        came = await self.command(SCAN)
+        starting = asyncio.ensure_future(client.call(HCI0, ADAPTER, "StartDiscovery"))
+        await asyncio.wait_for(came, BOUND)
+        self.between.cut()
+        self.assertEqual(await self.refused(starting), "Failed")
+        await client.until(lambda: HCI0 not in client.objects, "the adapter's end")
+        self.assertEqual(self.lines()[-1], f"lost: the transport was closed; {GONE}")
+        self.between.down = lambda packet: (packet,)
+        await self.back(client)
+
+    async def test_while_it_connects(self):
+        client = await self.bridge()
+        peripheral = await self.peripheral()
+        await client.discover()
+        path = await client.find(peripheral.address)
+        await client.call(HCI0, ADAPTER, "StopDiscovery")
+        came = await self.command(*CONNECT)
+        connecting = asyncio.ensure_future(client.call(path, DEVICE, "Connect"))
+        await asyncio.wait_for(came, BOUND)
+        self.between.cut()
+        self.assertEqual(await self.refused(connecting), "Failed")
+        await client.until(lambda: HCI0 not in client.objects, "the adapter's end")
+        self.assertEqual(self.lines()[-1], f"lost: the transport was closed; {GONE}")
+        self.between.down = lambda packet: (packet,)
+        await self.back(client)
+
+    async def test_in_the_middle_of_a_read(self):
+        client = await self.bridge()
+        path = await client.link((await self.peripheral()).address)
+        place = client.attribute(path, CHARACTERISTIC, "2A37")
+        self.between.down = lambda packet: (packet,) if packet[0] != 2 else ()
+        reading = asyncio.ensure_future(client.read(place))
+        await asyncio.wait({reading}, timeout=0.1)
+        self.between.cut()
+        self.assertEqual(await self.refused(reading), "NotConnected")
+        await self.lost(client)
+        self.assertIn(("disconnected", path, "org.bluez.Reason.Timeout", "Connection timeout"), client.events)
+
+    async def test_in_pairing(self):
+        client = await self.bridge()
+        agent = Agent(client, {})
+        asked = asyncio.get_running_loop().create_future()
+
+        def hear(message):
+            if message.path == AGENT:
+                asked.set_result(None)
+                # It never answers.
+                return True
+            return None
+
+        client.bus.remove_message_handler(agent.hear)
+        client.bus.add_message_handler(hear)
+        await register(client, "NoInputNoOutput")
+        path = await client.link((await self.peripheral()).address)
+        pairing = asyncio.ensure_future(client.call(path, DEVICE, "Pair"))
+        await asyncio.wait_for(asked, BOUND)
+        self.between.cut()
+        self.assertEqual(await self.refused(pairing), "AuthenticationCanceled")
+        await self.lost(client)
+
+    async def test_a_stopped_bridge_that_is_continued(self):
+        client = await self.bridge()
+        await client.link((await self.peripheral()).address)
+        self.world.bridge.send_signal(signal.SIGSTOP)
+        self.between.cut()
+        self.world.bridge.send_signal(signal.SIGCONT)
+        await self.lost(client)
+
+
+class SilenceTests(FaultTest):
+    """A command that is not answered: its name is said, and the adapter is made anew."""
+
+    async def silent(self, work, *codes):
+        """What a call is refused with while commands are not answered; the last line that was said."""
+        client = self.client
+        await self.command(*codes)
+        name = await self.refused(work(client), 10)
+        await client.until(lambda: HCI0 not in client.objects, "the adapter's end")
+        said = self.lines()[-1]
+        self.between.down = lambda packet: (packet,)
+        await self.back(client)
+        return name, said
+
+    async def test_a_scan_that_is_not_begun(self):
+        self.client = await self.bridge()
+        name, said = await self.silent(lambda client: client.discover(), SCAN)
+        self.assertEqual(name, "Failed")
+        self.assertEqual(
+            said, f"lost: the controller does not answer HCI_LE_SET_EXTENDED_SCAN_ENABLE_COMMAND in 4 s; {GONE}"
+        )
+
+    async def test_a_connection_that_is_not_cancelled(self):
+        client = await self.bridge()
+        peripheral = await self.peripheral()
+        await client.discover()
+        path = await client.find(peripheral.address)
+        await client.call(HCI0, ADAPTER, "StopDiscovery")
+        # Neither the connection nor its end is told.
+        came = asyncio.get_running_loop().create_future()
+        cancel = hci.HCI_LE_CREATE_CONNECTION_CANCEL_COMMAND
+
+        def down(packet):
+            code = command_of(packet)
+            if code in (*CONNECT, cancel):
+                done = b"\x04\x0e\4\1" + packet[1:3] + b"\0" if code == cancel else b"\x04\x0f\4\0\1" + packet[1:3]
+                self.between.to_host(done)
+                came.done() or came.set_result(None)
+                return ()
+            return (packet,)
+
+        self.between.down = down
+        connecting = asyncio.ensure_future(client.call(path, DEVICE, "Connect"))
+        await asyncio.wait_for(came, BOUND)
+        await client.call(path, DEVICE, "Disconnect")
+        self.assertEqual(await self.refused(connecting, 4), "Failed")
+        self.assertIn("the controller does not give up to connect to", self.lines()[-1])
+        # What is said helps.
+        self.between.down = lambda packet: (packet,)
+        for powered in (False, True):
+            await client.call(HCI0, PROPERTIES, "Set", "ssv", ADAPTER, "Powered", Variant("b", powered))
+        await client.link(peripheral.address)
+
+    async def test_a_controller_that_takes_no_commands(self):
+        client = await self.bridge()
+        # Num_HCI_Command_Packets is 0 in each answer.
+        self.between.up = lambda packet: (
+            (packet[:3] + b"\0" + packet[4:],) if packet[:2] == b"\x04\x0e" else
+            (packet[:4] + b"\0" + packet[5:],) if packet[:2] == b"\x04\x0f" else (packet,)
+        )
+        await client.until(lambda: HCI0 not in client.objects, "the adapter's end")
+        self.assertIn("lost: the controller does not answer HCI_", self.lines()[0])
+        self.between.up = lambda packet: (packet,)
+        await self.back(client)
+
+    async def test_an_air_full_of_advertisements_does_not_hide_it(self):
+        client = await self.bridge()
+        await self.peripheral()
+        await client.discover(DuplicateData=Variant("b", True))
+        await self.command(SCAN)
+        await client.call(HCI0, ADAPTER, "StopDiscovery")
+        await client.until(lambda: HCI0 not in client.objects, "the adapter's end")
+        self.assertIn("lost: the controller does not answer HCI_LE_SET_EXTENDED_SCAN_ENABLE", self.lines()[-1])
+
+
+class RefusalTests(FaultTest):
+    """Commands that are refused: the call fails, a line says why, and the next one is done."""
+
+    async def test_the_reset(self):
+        self.refuse(hci.HCI_RESET_COMMAND)
+        self.assertIsNone(await self.bridge())
+        self.assertEqual(await asyncio.to_thread(self.world.bridge.wait, BOUND), 12)
+        said = self.lines()
+        self.assertEqual(len(said), 1, said)
+        self.assertIn("cannot be made ready: ", said[0])
+        self.assertIn("HARDWARE_FAILURE", said[0])
+
+    async def test_a_scan(self):
+        client = await self.bridge()
+        self.refuse(SCAN)
+        self.assertEqual(await self.refused(client.discover()), "Failed")
+        said = self.lines()
+        self.assertEqual(len(said), 1, said)
+        self.assertIn("the controller refuses to scan: ", said[0])
+        self.between.down = lambda packet: (packet,)
+        await client.discover()
+
+    async def test_a_connection(self):
+        client = await self.bridge()
+        peripheral = await self.peripheral()
+        await client.discover()
+        path = await client.find(peripheral.address)
+        await client.call(HCI0, ADAPTER, "StopDiscovery")
+        self.refuse(*CONNECT)
+        self.assertEqual(await self.refused(client.call(path, DEVICE, "Connect")), "Failed")
+        said = self.lines()
+        self.assertEqual(len(said), 1, said)
+        self.assertIn("the controller refuses to connect: ", said[0])
+        self.between.down = lambda packet: (packet,)
+        await client.call(path, DEVICE, "Connect")
+
+    async def test_an_end_of_a_link(self):
+        client = await self.bridge()
+        path = await client.link((await self.peripheral()).address)
+        self.refuse(hci.HCI_DISCONNECT_COMMAND)
+        await client.call(path, DEVICE, "Disconnect")
+        self.assertFalse(client.objects[path][DEVICE]["Connected"], "it counts as ended")
+
+
+class BabbleTests(FaultTest):
+    """What a controller says unasked: it is left out, and values go on."""
+
+    async def survives(self, packets):
+        client = await self.bridge()
+        path = await client.link((await self.peripheral()).address)
+        place = client.attribute(path, CHARACTERISTIC, "2A37")
+        for packet in packets:
+            self.between.to_host(packet)
+        self.assertEqual(await client.read(place), b"\0\x48")
+        self.assertLess(len(self.lines()), 2, self.lines())
+        return client
+
+    async def test_events_of_handles_that_are_not_there(self):
+        handle = b"\xab\x0c"
+        await self.survives([
+            b"\x04\x05\x04\0" + handle + b"\x13",
+            b"\x04\x08\x04\0" + handle + b"\1",
+            b"\x04\x13\x05\1" + handle + b"\5\0",
+            b"\x04\x3e\x0a\x03\0" + handle + bytes(6),
+            b"\x04\x3e\x0d\x05" + handle + bytes(10),
+            b"\x04\x3e\x06\x0c\0" + handle + b"\1\1",
+            b"\x02" + handle + b"\x08\0\4\0\4\0\x1b\1\0\0",
+        ])
+
+    async def test_events_of_what_was_never_asked_for(self):
+        events = [bytes([4, code, 20]) + bytes(20) for code in range(1, 0x60) if code not in (0x05, 0x0E, 0x0F, 0x10)]
+        await self.survives(events + [bytes([4, 0x3E, 30, code]) + bytes(29) for code in range(3, 0x40)])
+
+    async def test_answers_that_nobody_waits_for(self):
+        await self.survives([b"\x04\x0e\x04\1\x05\x0c\0", b"\x04\x0f\x04\0\1\x0d\x20", b"\x04\x0e\x04\1\x0c\x20\x0c"])
+
+    async def test_a_link_that_nobody_asked_for(self):
+        client = await self.survives([
+            b"\x04\x3e\x13\1\0\x33\x03\0\1\1\2\3\4\5\xc6\x18\0\0\0\x2a\0\0",
+        ])
+        self.assertEqual(len([each for each in client.objects.values() if DEVICE in each]), 1)
+
+    async def test_random_events(self):
+        chance = random.Random(7)
+        await self.survives([
+            bytes([4, chance.choice((0x3E, chance.randrange(0x40, 0xFF))), length]) + chance.randbytes(length)
+            for length in (chance.randrange(60) for _ in range(1000))
+        ])
+
+    async def test_a_hardware_error_brings_the_adapter_back(self):
+        client = await self.bridge()
+        self.between.to_host(b"\x04\x10\x01\x42")
+        await client.until(lambda: HCI0 not in client.objects, "the adapter's end")
+        self.assertEqual(self.lines(), [f"lost: the controller reports a hardware error 0x42; {GONE}"])
+        await self.back(client)
+
+    async def test_a_length_that_swallows_what_follows_brings_the_adapter_back(self):
+        client = await self.bridge()
+        # The head of a packet of 65535 octets: the next answers are taken for its body.
+        self.between.to_host(b"\x02\1\0\xff\xff")
+        await client.until(lambda: HCI0 not in client.objects, "the adapter's end")
+        self.assertIn("lost: the controller does not answer HCI_READ_BD_ADDR_COMMAND in 4 s", self.lines()[0])
+        await self.back(client)
+
+
+class PeerTests(FaultTest):
+    """What a peer does that it should not: the link goes on, and what the client asked for is answered."""
+
+    async def asyncSetUp(self):
+        await super().asyncSetUp()
+        self.client = await self.bridge()
+        self.far = await self.peripheral()
+        self.path = await self.client.link(self.far.address)
+        self.place = self.client.attribute(self.path, CHARACTERISTIC, "2A37")
+
+    def send(self, pdu, cid=att.ATT_CID):
+        self.far.device.host.send_l2cap_pdu(self.far.links[0].handle, cid, pdu)
+
+    async def test_an_answer_that_cannot_be_read_is_an_error(self):
+        server = self.far.device.gatt_server
+        server.on_att_read_request = lambda bearer, request: self.send(b"\x01\x0a")
+        self.assertEqual(await self.refused(self.client.read(self.place)), "Failed")
+        del server.on_att_read_request
+        self.assertEqual(await self.client.read(self.place), b"\0\x48")
+
+    async def test_answers_that_nobody_asked_for_are_left_out(self):
+        for code in (0x01, 0x03, 0x05, 0x07, 0x09, 0x0B, 0x0D, 0x0F, 0x11, 0x13, 0x17, 0x19, 0x21, 0x1B, 0x1D, 0x23):
+            self.send(bytes([code]))
+            self.send(bytes([code]) + bytes(9))
+        # Its answer comes behind all these, which would else meet a request of the bridge.
+        await self.unreadable_request()
+        self.assertEqual(await self.client.read(self.place), b"\0\x48")
+
+    async def unreadable_request(self):
+        """The answer to a read without a handle: the code of the request, and the error."""
+        told = asyncio.get_running_loop().create_future()
+        self.far.links[0].gatt_client.on_gatt_pdu = told.set_result
+        self.send(b"\x0a")
+        answer = await asyncio.wait_for(told, BOUND)
+        return answer.request_opcode_in_error, answer.error_code
+
+    async def test_a_request_that_cannot_be_read_is_refused(self):
+        self.assertEqual(await self.unreadable_request(), (0x0A, att.ErrorCode.INVALID_PDU))
+        self.assertEqual(await self.client.read(self.place), b"\0\x48")
+
+    async def test_garbage_on_all_channels_is_survived(self):
+        chance = random.Random(3)
+        for _ in range(500):
+            self.send(chance.randbytes(chance.randrange(1, 30)), chance.choice((1, 5, 6, 0x40, 0x3F)))
+        self.assertEqual(await self.client.read(self.place), b"\0\x48")
+
+    async def test_a_table_without_end_is_given_up(self):
+        await self.client.call(self.path, DEVICE, "Disconnect")
+        server = self.far.device.gatt_server
+
+        def services(bearer, request):
+            first = request.starting_handle
+            self.send(b"\x11\6" + b"".join(
+                each.to_bytes(2, "little") * 2 + b"\x0d\x18" for each in range(first, min(first + 20, 0xFFFF))
+            ))
+
+        server.on_att_read_by_group_type_request = services
+        await self.client.until(lambda: not self.client.objects[self.path][DEVICE]["Connected"], "the end")
+        await self.client.call(self.path, DEVICE, "Connect")
+        await self.client.until(lambda: self.client.objects[self.path][DEVICE]["ServicesResolved"], "ServicesResolved")
+        self.assertIn("its services cannot be read: it tells of more than 4096 attributes", self.lines()[-1])
+
+    async def test_a_read_that_is_not_answered_ends_with_the_link(self):
+        self.far.device.gatt_server.on_att_read_request = lambda bearer, request: None
+        reading = asyncio.ensure_future(self.client.read(self.place))
+        done, _ = await asyncio.wait({reading}, timeout=0.2)
+        self.assertFalse(done)
+        await self.client.call(self.path, DEVICE, "Disconnect")
+        self.assertEqual(await self.refused(reading), "NotConnected")
+
+
+class ClientTests(RadioTest):
+    """What a client of the bus does that it should not."""
+
+    async def linked(self):
+        self.far = await self.peripheral(heart_rate())
+        self.path = await self.client.link(self.far.address)
+        return self.client.attribute(self.path, CHARACTERISTIC, "2A37")
+
+    async def test_options_of_another_type_are_refused(self):
+        place = await self.linked()
+        for member, signature, body in (
+            ("ReadValue", "a{sv}", [{"offset": Variant("s", "1")}]), ("ReadValue", "a{sv}", [{"offset": Variant("n", -1)}]),
+            ("WriteValue", "aya{sv}", [b"x", {"type": Variant("i", 3)}]),
+            ("WriteValue", "aya{sv}", [b"x", {"offset": Variant("t", 1 << 40)}]),
+        ):
+            with self.subTest(member=member, body=body):
+                refusal = await self.refused(self.client.call(place, CHARACTERISTIC, member, signature, *body))
+                self.assertEqual(refusal.name, "org.bluez.Error.InvalidArguments")
+
+    async def test_values_longer_than_any_are_refused(self):
+        place = await self.linked()
+        for length in (513, 100_000):
+            refusal = await self.refused(self.client.write(place, bytes(length)))
+            self.assertEqual(refusal.text, "Operation failed with ATT error: 0x0d")
+
+    async def test_a_filter_by_what_is_no_uuid_is_refused(self):
+        refusal = await self.refused(self.client.discover(UUIDs=Variant("as", ["heart"])))
+        self.assertEqual(refusal.name, "org.bluez.Error.InvalidArguments")
+
+    async def test_calls_without_end_are_refused_and_those_under_way_are_answered(self):
+        place = await self.linked()
+        held = asyncio.get_running_loop().create_future()
+        server = self.far.device.gatt_server
+        server.on_att_read_request = lambda bearer, request: held.done() or held.set_result((bearer, request))
+        message = {"destination": "org.bluez", "path": place, "interface": CHARACTERISTIC, "member": "ReadValue",
+                   "signature": "a{sv}", "body": [{}]}
+        calls = [asyncio.ensure_future(self.client.bus.call(Message(**message))) for _ in range(9000)]
+        request = await asyncio.wait_for(held, BOUND)
+        done, _ = await asyncio.wait(calls, timeout=BOUND, return_when=asyncio.FIRST_COMPLETED)
+        self.assertEqual({each.result().error_name for each in done}, {"org.freedesktop.DBus.Error.LimitsExceeded"})
+        await self.client.call(HCI0, PROPERTIES, "Get", "ss", ADAPTER, "Address")
+        del server.on_att_read_request
+        server.on_gatt_pdu(*request)
+        await asyncio.wait_for(asyncio.gather(*calls), 60)
+        refused = [each.result().error_name for each in calls if each.result().error_name]
+        self.assertLess(len(refused), 1000)
+
+    async def test_a_client_that_goes_in_the_middle_of_a_call_holds_nothing_up(self):
+        place = await self.linked()
+        held = asyncio.get_running_loop().create_future()
+        server = self.far.device.gatt_server
+        server.on_att_read_request = lambda bearer, request: held.done() or held.set_result((bearer, request))
+        other = await Client.open(self.world.address)
+        reading = asyncio.ensure_future(other.read(place))
+        request = await asyncio.wait_for(held, BOUND)
+        other.close()
+        del server.on_att_read_request
+        server.on_gatt_pdu(*request)
+        self.assertEqual(await self.client.read(place), b"\0\x48")
+        with self.assertRaises(Exception):
+            await reading
+
+    async def test_a_client_that_does_not_read_costs_the_others_nothing(self):
+        place = await self.linked()
+        idle = await Client.open(self.world.address)
+        asyncio.get_running_loop().remove_reader(idle.bus._fd)
+        await self.client.call(place, CHARACTERISTIC, "StartNotify")
+        characteristic = next(each for each in self.far.device.gatt_server.attributes if each.type == "2A37")
+        for number in range(3000):
+            await self.far.device.notify_subscribers(characteristic, number.to_bytes(2, "big"))
+        await self.client.until(lambda: len(self.client.values(place)) >= 3000, "all values")
+        self.assertEqual(self.client.values(place), [number.to_bytes(2, "big") for number in range(3000)])
+
+    async def test_no_value_is_lost_while_the_bridge_is_stopped(self):
+        place = await self.linked()
+        await self.client.call(place, CHARACTERISTIC, "StartNotify")
+        characteristic = next(each for each in self.far.device.gatt_server.attributes if each.type == "2A37")
+        for number in range(1500):
+            if number == 300:
+                self.world.bridge.send_signal(signal.SIGSTOP)
+            await self.far.device.notify_subscribers(characteristic, number.to_bytes(2, "big"))
+            # Five seconds and a half in which the bridge is stopped: longer than a command may take.
+            await asyncio.sleep(0.005)
+        self.world.bridge.send_signal(signal.SIGCONT)
+        await self.client.until(lambda: len(self.client.values(place)) >= 1500, "all values")
+        self.assertEqual(self.client.values(place), [number.to_bytes(2, "big") for number in range(1500)])
+        self.assertTrue(self.client.objects[self.path][DEVICE]["Connected"])
+
+
+if __name__ == "__main__":
+    unittest.main()
