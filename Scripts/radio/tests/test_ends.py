@@ -243,7 +243,7 @@ class Sockets(unittest.IsolatedAsyncioTestCase):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.addCleanup(ours.close)
         ours.setblocking(False)
-        radio = Radio("hci-socket:0", None, None)
+        radio = Radio("hci-socket:0", None)
         packets = []
         parser = PacketParser(SimpleNamespace(on_packet=packets.append))
         radio.transport = SimpleNamespace(source=SimpleNamespace(socket=ours, parser=parser))

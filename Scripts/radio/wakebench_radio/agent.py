@@ -110,7 +110,7 @@ class Delegate(pairing.PairingDelegate):
 async def pair(device, delegate):
     """Pairs a device whose link is up. Refused says what bluetoothd says of a failure."""
     bearer = device.bearer
-    connection, manager = bearer.connection, device.adapter.radio.device.smp_manager
+    connection = bearer.connection
     try:
         await bounded(connection.pair(), PAIRING)
     except ProtocolError as error:
@@ -124,7 +124,11 @@ async def pair(device, delegate):
         device.start(device.end_link())
         raise Refused("AuthenticationTimeout", "Authentication Timeout") from None
     finally:
-        # Bumble keeps the session until the link ends, and takes the next pairing for a part of it.
-        session = manager.sessions.get(connection.handle)
-        if session is not None and bearer.alive:
-            asyncio.get_running_loop().call_soon(session.on_disconnection, 0)
+        end_session(device, bearer)
+
+
+def end_session(device, bearer):
+    """Bumble keeps a session of pairing until the link ends, and takes the next pairing for a part of it."""
+    session = device.adapter.radio.device.smp_manager.sessions.get(bearer.connection.handle)
+    if session is not None and bearer.alive:
+        asyncio.get_running_loop().call_soon(session.on_disconnection, 0)

@@ -13,7 +13,10 @@ import os
 from bumble import hci
 from bumble.core import ConnectionError as BumbleConnectionError
 from bumble.core import InvalidPacketError
-from bumble.device import ConnectionParametersPreferences, Device, DeviceConfiguration
+from bumble.device import (
+    AdvertisingEventProperties, AdvertisingParameters, AdvertisingType, ConnectionParametersPreferences, Device,
+    DeviceConfiguration,
+)
 from bumble.host import Host
 from bumble.keys import MemoryKeyStore
 from bumble.transport import open_transport
@@ -25,6 +28,8 @@ log = logging.getLogger(__name__)
 OPENING, STARTING, COMMAND = 10, 8, 4
 # Seconds of silence after which the controller is asked for its address, and within which it answers.
 SILENCE, ANSWER = 2, 4
+# Advertisements at once (Linux, HCI_MAX_ADV_INSTANCES).
+MOST_SETS = 5
 # What Linux gives a new connection (net/bluetooth/hci_core.c, hci_alloc_dev): 30 to 50 ms, no latency, 420 ms.
 PREFERENCES = ConnectionParametersPreferences(
     connection_interval_min=30, connection_interval_max=50, max_latency=0, supervision_timeout=420
@@ -112,14 +117,45 @@ class QuietHost(Host):
 class SteadyDevice(Device):
     """Bumble's device. It does not scan of itself when it connects to a peer whose identity key it knows.
 
-    What is heard goes to `heard`, a function of a report: Bumble itself would hold some reports back.
+    What is heard goes to `heard`, a function of a report: Bumble itself would hold some reports back. A central that
+    connected is told by the event 'central', since whatever 'connection' tells is taken for the end of `connect`. What
+    a peer asks of the attributes goes to `asked`, a function of its connection and the packet.
     """
+
+    own_address = hci.Address.ANY_RANDOM
 
     def heard(self, report):
         pass
 
+    def asked(self, connection, packet):
+        pass
+
     def on_advertising_report(self, report):
         self.heard(report)
+
+    def emit(self, event, *arguments):
+        if event == self.EVENT_CONNECTION and arguments[0].role == hci.Role.PERIPHERAL:
+            event = "central"
+        return super().emit(event, *arguments)
+
+    def on_advertising_set_termination(self, status, advertising_handle, connection_handle, events):
+        """A set that was removed while a central connected to it makes a connection, too; Bumble would not tell of it."""
+        connection = self.lookup_connection(connection_handle)
+        known = advertising_handle in self.extended_advertising_sets
+        super().on_advertising_set_termination(status, advertising_handle, connection_handle, events)
+        if not known and connection is not None and status == hci.HCI_SUCCESS:
+            connection.self_address = self.own_address
+            self.emit(self.EVENT_CONNECTION, connection)
+
+    def on_gatt_pdu(self, connection_handle, pdu):
+        connection = self.lookup_connection(connection_handle)
+        if connection is None or not pdu:
+            return
+        # Odd codes are those of a server's packets, but for the bits of commands and signatures.
+        if pdu[0] & 1:
+            super().on_gatt_pdu(connection_handle, pdu)
+        else:
+            self.asked(connection, pdu)
 
     async def refresh_resolving_list(self):
         await super().refresh_resolving_list()
@@ -127,14 +163,41 @@ class SteadyDevice(Device):
         resolver.can_resolve_to = lambda address: False
 
 
+class LegacyAdvertisement:
+    """The one advertisement of a controller without advertising sets, with the methods of a set."""
+
+    def __init__(self, device, again):
+        self.device, self.again = device, again
+
+    async def start(self):
+        try:
+            await self.again()
+        except hci.HCI_Error:
+            # Bumble takes it for started.
+            self.device.legacy_advertiser = None
+            raise
+
+    @property
+    def enabled(self):
+        return self.device.legacy_advertiser is not None
+
+    async def stop(self):
+        await self.device.stop_advertising()
+
+    async def remove(self):
+        pass
+
+
 class Radio:
     """One controller on one transport.
 
-    `on_lost(reason)` is called once when it is gone, and `on_report(report)` for each advertisement and scan response.
+    Its `owner` has `lost(reason)`, called once when it is gone; `heard(report)`, for each advertisement and scan
+    response; `came(link)`, for a central that connected; and `asked(link, packet)`, for what a peer asks of the
+    attributes.
     """
 
-    def __init__(self, transport, on_lost, on_report):
-        self.name, self.on_lost, self.on_report = transport, on_lost, on_report
+    def __init__(self, transport, owner):
+        self.name, self.owner = transport, owner
         self.transport = self.device = self.host = None
         # Why it is gone, and whether it was there.
         self.lost, self.opened, self.garbage = None, False, False
@@ -201,7 +264,8 @@ class Radio:
         self.device.keystore = self.keystore
         for each in (self.host, self.device, self.device.gatt_server):
             each.on("error", lambda error: log.error("a listener failed: %r", error))
-        self.device.heard = lambda report: self.on_report(report)
+        self.device.heard, self.device.asked = self.owner.heard, self.owner.asked
+        self.device.on("central", self.owner.came)
         self.host.on("flush", lambda: self.lose("the transport was closed"))
         self.host.on("hardware_error", lambda code: self.lose(f"the controller reports a hardware error 0x{code:02x}"))
         self.host.on("le_connection", lambda *facts: asyncio.get_running_loop().call_soon(self.check_link, facts[0]))
@@ -217,6 +281,7 @@ class Radio:
             powering.result()
         except Exception as error:
             raise self.failure("cannot be made ready", error) from error
+        self.device.own_address = self.address
         self.host.heard = asyncio.get_running_loop().time()
 
     def digest(self, use):
@@ -254,7 +319,7 @@ class Radio:
             self.lost = reason
             self.gone.set()
             if self.opened:
-                asyncio.get_running_loop().call_soon(self.on_lost, reason)
+                asyncio.get_running_loop().call_soon(self.owner.lost, reason)
 
     def watch_garbage(self):
         """Says once what comes that is not HCI. Bumble drops the chunk that it is in, and goes on."""
@@ -358,6 +423,73 @@ class Radio:
             await bounded(work, COMMAND)
         except hci.HCI_Error as error:
             raise RadioFailure(f"{self.name}: the controller refuses to scan: {reason_of(error)}") from error
+
+    # Advertising
+
+    @property
+    def can_advertise(self):
+        """Whether the controller takes connections as a peripheral at all."""
+        return self.device.supports_le_extended_advertising or self.host.supports_command(
+            hci.HCI_LE_SET_ADVERTISING_ENABLE_COMMAND
+        )
+
+    @property
+    def most_advertisements(self):
+        """How many advertisements there can be at once: what the controller says; as many as Linux has where it does not."""
+        if not self.device.supports_le_extended_advertising:
+            return 1
+        return min(self.host.number_of_supported_advertising_sets or MOST_SETS, MOST_SETS)
+
+    async def advertise(self, data, response, connectable, interval):
+        """Begins to advertise, and returns what `advertise_again` and `end_advertising` take. One call at a time.
+
+        `data` and `response` are at most 31 octets each, `interval` is a pair of ms. Raises RadioFailure.
+        """
+        kinds = AdvertisingType
+        kind = kinds.UNDIRECTED_SCANNABLE if response else kinds.UNDIRECTED
+        if connectable:
+            kind = kinds.UNDIRECTED_CONNECTABLE_SCANNABLE
+        if self.device.supports_le_extended_advertising:
+            work = self.device.create_advertising_set(
+                AdvertisingParameters(
+                    advertising_event_properties=AdvertisingEventProperties.from_advertising_type(kind),
+                    primary_advertising_interval_min=interval[0], primary_advertising_interval_max=interval[1],
+                    own_address_type=self.own_type,
+                ),
+                advertising_data=data, scan_response_data=response, auto_start=False,
+            )
+            made = await self.demand(work, "refuses to advertise")
+            try:
+                await self.advertise_again(made)
+            except RadioFailure:
+                await self.end_advertising(made)
+                raise
+            return made
+        made = LegacyAdvertisement(
+            self.device, lambda: self.device.start_advertising(advertising_type=kind, own_address_type=self.own_type)
+        )
+        self.device.advertising_data, self.device.scan_response_data = data, response
+        self.device.advertising_interval_min, self.device.advertising_interval_max = interval
+        await self.advertise_again(made)
+        return made
+
+    async def advertise_again(self, advertisement):
+        """A connection ends advertising; this goes on with it. Raises RadioFailure."""
+        await self.demand(advertisement.start(), "refuses to go on advertising")
+
+    async def end_advertising(self, advertisement):
+        if advertisement.enabled:
+            await self.try_out(advertisement.stop())
+        await self.try_out(advertisement.remove())
+
+    async def demand(self, work, doing):
+        if self.lost is not None:
+            work.close()
+            raise RadioFailure(f"{self.name}: it is gone")
+        try:
+            return await bounded(work, COMMAND)
+        except (Exception, LinkEnded, asyncio.TimeoutError) as error:
+            raise RadioFailure(f"{self.name}: the controller {doing}: {reason_of(error)}") from error
 
     # Connections
 
