@@ -178,7 +178,7 @@ class Controllers(unittest.IsolatedAsyncioTestCase):
         servers = [await link.serve(f"unix:{self.world.folder}/own{number}", self.air, number) for number in (1, 2)]
         for each in servers:
             self.addCleanup(each.close)
-        self.controller = servers[0].controller
+        self.server, self.controller = servers[0], servers[0].controller
         change(self.controller)
         await asyncio.to_thread(self.world.begin_bridge, transports=[servers[0].transport])
         self.client = await Client.open(self.world.address)
@@ -239,6 +239,25 @@ class Controllers(unittest.IsolatedAsyncioTestCase):
         await asyncio.wait_for(refused.wait(), BOUND)
         await central.link.disconnect()
         await central.heard(named(b"again"))
+
+    async def test_an_adapter_that_was_lost_takes_services_anew(self):
+        transport = await self.begin(lambda controller: None)
+        self.offers.service("/app", "180D")
+        self.offers.characteristic("/app", "char0", "2A38", "read", value=b"\1")
+        await self.offers.register("/app")
+        await self.offers.advertise("/adv")
+        central = await self.central(transport)
+        await central.connect()
+        self.server.drop()
+        await self.client.until(lambda: HCI0 not in self.client.objects, "the adapter's end")
+        await self.client.until(lambda: HCI0 in self.client.objects, "the adapter")
+        await self.offers.register("/app")
+        await self.offers.advertise("/adv")
+        await central.connect()
+        await central.discover()
+        self.assertEqual([str(each.uuid)[:12] for each in central.peer.services],
+                         ["UUID-16:1800", "UUID-16:1801", "UUID-16:180D"])
+        self.assertEqual(await central.read("2A38"), b"\1")
 
     async def test_the_fence_is_answered_when_the_controller_has_taken_the_values_before_it(self):
         held, holds = [], False
