@@ -244,7 +244,7 @@ class Sockets(unittest.IsolatedAsyncioTestCase):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.addCleanup(ours.close)
         ours.setblocking(False)
-        radio = Radio("hci-socket:0", None, None)
+        radio = Radio("hci-socket:0", SimpleNamespace(lost=None))
         packets = []
         parser = PacketParser(SimpleNamespace(on_packet=packets.append))
         radio.transport = SimpleNamespace(source=SimpleNamespace(socket=ours, parser=parser))

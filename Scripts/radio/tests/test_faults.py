@@ -3,7 +3,6 @@
 import asyncio
 import random
 import signal
-import subprocess
 import tempfile
 import unittest
 

@@ -93,16 +93,16 @@ class Controllers(unittest.IsolatedAsyncioTestCase):
         # While the other one scans as well, the first one hears each advertisement too.
         heard = asyncio.get_running_loop().create_future()
         advertiser, count = self.servers[1].controller, 0
-        send = advertiser.send_advertising_pdu
+        send = advertiser.advertise
 
-        def counting(packet):
+        def counting(*said):
             nonlocal count
             count += 1
-            send(packet)
+            send(*said)
             if count == 5:
                 heard.set_result(None)
 
-        advertiser.send_advertising_pdu = counting
+        advertiser.advertise = counting
         await asyncio.wait_for(heard, BOUND)
         self.assertEqual(len(found), 2, "one advertisement, one response")
 

@@ -1,4 +1,4 @@
-"""Adapter1: power, discovery by client, and the devices that are heard."""
+"""Adapter1: power, discovery by client, the devices that are heard, and centrals that connect."""
 
 import asyncio
 import logging
@@ -7,12 +7,15 @@ from bumble import hci
 from bumble.pairing import PairingConfig
 from dbus_fast import Variant
 
+from .advertising import AdvertisingManager
 from .agent import Session
+from .application import GattManager
 from .bearer import canonical
 from .bus import Interface, Refused, exported
 from .device import LONGEST_NAME, Heard, RemoteDevice
 from .hci import Radio
 from .host import LinkEnded, RadioFailure
+from .table import Table
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +25,9 @@ RESPONSE = 0.1
 MOST_DEVICES = 1024
 # Octets of an extended advertisement (Core 5.4, Vol 6, Part B, 4.4.2.4): what exceeds them is dropped.
 LONGEST_ADVERTISEMENT = 1650
+# Seconds that the controller has to take the values before a fence, and packets of a peer that may come before its link
+# is told.
+FENCE, MOST_EARLY = 10, 16
 # Seconds between attempts to open a transport that was lost.
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8
 
@@ -89,10 +95,15 @@ class Adapter(Interface):
         # By address: advertisements that wait for their response, and the first parts of long ones.
         self.waiting, self.parts = {}, {}
         self.closing = False
+        # What is offered to centrals; the interfaces are on the bus where the controller can be a peripheral.
+        self.table = Table(lambda: self.alias, self.table_changed)
+        self.offers, self.advertising = GattManager(self), AdvertisingManager(self)
+        # By connection, what a peer asked before its link was told.
+        self.early = {}
         owner.vanished.append(self.client_gone)
 
     def new_radio(self):
-        return Radio(self.transport, self.lost, self.heard)
+        return Radio(self.transport, self)
 
     def properties(self):
         address = self.radio.address
@@ -110,7 +121,7 @@ class Adapter(Interface):
             "PairableTimeout": Variant("u", 0),
             "Discovering": Variant("b", self.scanning),
             "UUIDs": Variant("as", []),
-            "Roles": Variant("as", ["central"]),
+            "Roles": Variant("as", ["central"] + (["peripheral"] if self.radio.can_advertise else [])),
         }
 
     writable = {"Powered": ("b", "set_powered"), "Alias": ("s", "set_alias")}
@@ -136,18 +147,22 @@ class Adapter(Interface):
         self.radio.device.smp_manager.session_proxy = Session
 
     def pairing_configuration(self, connection):
-        """What is said of this end. `delegate` of the device is set while it is being paired."""
-        device = next(
-            (each for each in self.devices.values() if each.bearer and each.bearer.connection is connection), None
-        )
+        """What is said of this end. `delegate` of the device is set while it is being paired from here."""
+        device = self.device_of(connection)
         kinds = PairingConfig.AddressType
         return PairingConfig(
-            sc=True, mitm=True, bonding=True, delegate=device and device.delegate,
+            sc=True, mitm=True, bonding=True,
+            delegate=device and (device.delegate or self.agents.delegate(device, None)),
             identity_address_type=kinds.PUBLIC if self.radio.has_public_address else kinds.RANDOM,
         )
 
+    def device_of(self, connection):
+        return next(
+            (each for each in self.devices.values() if each.bearer and each.bearer.connection is connection), None
+        )
+
     def announce(self):
-        self.owner_bus.add(self.place, self)
+        self.owner_bus.add(self.place, self, *([self.offers, self.advertising] if self.radio.can_advertise else []))
         for address in self.keys.addresses():
             if self.key(address) not in self.devices:
                 self.keep(RemoteDevice(self, address))
@@ -176,6 +191,9 @@ class Adapter(Interface):
                     await device.end_link()
                 await self.radio.rest()
             self.changed("Powered", "PowerState")
+            if not powered:
+                # Services stay, as with bluetoothd.
+                self.advertising.close()
 
     def check_ready(self):
         if not self.powered or self.radio.lost is not None or self.closing:
@@ -204,6 +222,8 @@ class Adapter(Interface):
         self.sessions.clear()
         self.filters.clear()
         self.forget_waiting()
+        self.offers.close()
+        self.advertising.close()
         for device in list(self.devices.values()):
             self.drop(device)
         self.identities.clear()
@@ -325,6 +345,8 @@ class Adapter(Interface):
             self.owner_bus.start(self.stop_scan())
         for device in list(self.devices.values()):
             device.client_gone(sender)
+        self.offers.client_gone(sender)
+        self.advertising.client_gone(sender)
 
     # What is heard
 
@@ -463,6 +485,85 @@ class Adapter(Interface):
             self.initiating.release()
             if self.sessions:
                 self.owner_bus.start(self.stop_scan())
+
+
+    # Centrals
+
+    def came(self, link):
+        """A central connected: it is a connected device before anything that it asks is passed on."""
+        if self.closing or not self.powered:
+            self.owner_bus.start(self.radio.hang_up(link))
+            return
+        if self.device_of(link) is not None:
+            return
+        identity = self.resolved(link.peer_address)
+        device = self.devices.get(self.key(identity)) or self.identities.get(self.key(identity))
+        known = device is not None
+        if not known:
+            device = RemoteDevice(self, identity)
+        elif device.blocked:
+            self.owner_bus.start(self.radio.hang_up(link))
+            return
+        if device.bearer is not None:
+            # The controller has a new one, so the old one is gone.
+            device.link_gone(device.bearer, 0)
+        device.air_address = link.peer_resolvable_address or link.peer_address
+        device.linked(link)
+        if not known:
+            self.make_room()
+            self.keep(device)
+        if device.attempt is not None:
+            # What it waits for is there.
+            device.attempt.set()
+        self.owner_bus.start(self.advertising.resume())
+
+    def asked(self, link, packet):
+        """A peer asks something of the table."""
+        device = self.device_of(link)
+        if device is None and link.role == hci.Role.PERIPHERAL:
+            # Its first request overtook the controller's word of which advertisement it answered.
+            self.came(link)
+            device = self.device_of(link)
+        if device is not None:
+            device.serving.hear(packet)
+        elif link not in self.early:
+            self.early[link] = [packet]
+            link.on("disconnection", lambda _: self.early.pop(link, None))
+        elif len(self.early[link]) < MOST_EARLY:
+            self.early[link].append(packet)
+
+    def table_changed(self, start, end):
+        for device in self.devices.values():
+            if device.serving is not None:
+                device.serving.table_changed(start, end)
+
+    def before_get(self, name):
+        return self.fence() if name == "Address" else None
+
+    async def fence(self):
+        """The address, once the controller has taken all values that came before: clients count on that order.
+
+        bluetoothd answers when it has written them; what it has no room for waits in the kernel.
+        """
+        queues = {id(each): each for each in (
+            device.bearer.queue for device in self.devices.values() if device.bearer is not None
+        )}
+        await asyncio.gather(*(self.taken(each) for each in queues.values()))
+        return self.properties()["Address"]
+
+    async def taken(self, queue):
+        """Waits until the controller has what is in a queue now. Of what it has not sent yet it takes so many."""
+        wanted, flow = queue.queued - queue.max_in_flight, asyncio.Event()
+        queue.on("flow", flow.set)
+        try:
+            async with asyncio.timeout(FENCE):
+                while queue.completed < wanted and self.radio.lost is None:
+                    flow.clear()
+                    await flow.wait()
+        except TimeoutError:
+            log.warning("%s: the controller does not take what it is given", self.place)
+        finally:
+            queue.remove_listener("flow", flow.set)
 
 
 class Waiting:

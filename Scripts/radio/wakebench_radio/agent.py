@@ -82,7 +82,8 @@ class Session(smp.Session):
 
 
 class Delegate(pairing.PairingDelegate):
-    """Asks an agent. What it refuses, or does not answer, is refused, and so is all where there is no agent."""
+    """Asks an agent. What it refuses, or does not answer, is refused, and so is all where there is no agent, but a peer that
+    begins to pair."""
 
     def __init__(self, bus, device, client, path, capability):
         super().__init__(capability)
@@ -105,12 +106,17 @@ class Delegate(pairing.PairingDelegate):
         return answer.body
 
     async def accept(self):
+        # The peer begins.
+        self.authorized = self.path is None
+        return await self.authorize()
+
+    async def authorize(self):
         self.authorized = self.authorized or await self.ask("RequestAuthorization") is not None
         return self.authorized
 
     async def confirm(self, auto=False):
         # Nothing is compared.
-        return await self.accept()
+        return await self.authorize()
 
     async def compare_numbers(self, number, digits):
         return await self.ask("RequestConfirmation", "u", number) is not None
@@ -126,7 +132,7 @@ class Delegate(pairing.PairingDelegate):
 async def pair(device, delegate):
     """Pairs a device whose link is up. Refused says what bluetoothd says of a failure."""
     bearer = device.bearer
-    connection, manager = bearer.connection, device.adapter.radio.device.smp_manager
+    connection = bearer.connection
     try:
         await bounded(connection.pair(), PAIRING)
     except ProtocolError as error:
@@ -140,7 +146,11 @@ async def pair(device, delegate):
         device.start(device.end_link())
         raise Refused("AuthenticationTimeout", "Authentication Timeout") from None
     finally:
-        # Bumble keeps the session until the link ends, and takes the next pairing for a part of it.
-        session = manager.sessions.get(connection.handle)
-        if session is not None and bearer.alive:
-            asyncio.get_running_loop().call_soon(session.on_disconnection, 0)
+        end_session(device, bearer)
+
+
+def end_session(device, bearer):
+    """Bumble keeps a session of pairing until the link ends, and takes the next pairing for a part of it."""
+    session = device.adapter.radio.device.smp_manager.sessions.get(bearer.connection.handle)
+    if session is not None and bearer.alive:
+        asyncio.get_running_loop().call_soon(session.on_disconnection, 0)

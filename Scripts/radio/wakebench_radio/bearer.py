@@ -122,12 +122,22 @@ class Bearer:
     def mtu(self):
         return max(self.connection.att_mtu, att.ATT_DEFAULT_MTU)
 
+    def set_mtu(self, theirs):
+        """Takes what the peer can receive for the MTU, within what both ends can."""
+        self.connection.on_att_mtu_update(max(att.ATT_DEFAULT_MTU, min(LONGEST_MTU, theirs)))
+
+    def send(self, packet):
+        """Queues a packet of the server's."""
+        self.client.send_gatt_pdu(packet)
+
     def end(self):
         self.ended.set()
         self.flow.set()
         if self.response is not None and not self.response.done():
             self.response.set_exception(LinkEnded())
         self.queue.remove_listener("flow", self.flow.set)
+        # Whoever waits for packets that went with the link hears nothing of Bumble.
+        self.queue.emit("flow")
 
     def hear(self, pdu):
         code = pdu.op_code
@@ -181,13 +191,13 @@ class Bearer:
             raise Refusal(int(response.error_code))
         return response
 
-    async def exchange_mtu(self):
+    async def exchange_mtu(self, seconds=FIRST):
         """Asks for the longest MTU. A peer that refuses keeps 23."""
         try:
-            response = await self.ask(att.ATT_Exchange_MTU_Request(client_rx_mtu=LONGEST_MTU), FIRST)
+            response = await self.ask(att.ATT_Exchange_MTU_Request(client_rx_mtu=LONGEST_MTU), seconds)
         except Refusal:
             return
-        self.connection.on_att_mtu_update(max(att.ATT_DEFAULT_MTU, min(LONGEST_MTU, response.server_rx_mtu)))
+        self.set_mtu(response.server_rx_mtu)
 
     # Values
 

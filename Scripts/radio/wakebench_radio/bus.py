@@ -57,6 +57,11 @@ class WithDescriptors:
         self.body, self.descriptors = body, descriptors
 
 
+def close_descriptors(message):
+    for descriptor in message.unix_fds:
+        os.close(descriptor)
+
+
 def exported(takes="", gives=""):
     """Marks a method of an interface. Its name is the one on the bus; it gets the sender, then the arguments."""
 
@@ -78,6 +83,10 @@ class Interface:
 
     # By property: the signature, and the method that sets it.
     writable = {}
+
+    def before_get(self, name):
+        """None, or a coroutine that gives the value of a property once it may be told."""
+        return None
 
     def changed(self, *names, gone=()):
         """Tells of properties that have other values now, and of those that are gone."""
@@ -161,6 +170,9 @@ class Bus:
         self.tasks = set()
         # Called with the unique name of each client that is gone.
         self.vanished = []
+        # By sender and path, the functions that get the signals from there; by serial, calls that wait:
+        # (destination, function, timer).
+        self.followers, self.asked = {}, {}
         self.closing = False
         self.gone = asyncio.get_running_loop().create_future()
         self.connection = None
@@ -303,19 +315,66 @@ class Bus:
             raise Refused(answer.error_name, str(answer.body[0]) if answer.body else "")
         return answer
 
+    def ask(self, destination, path, interface, member, signature, body, on_answer, seconds):
+        """Calls a method of somebody else, whose answer must keep its place among other messages.
+
+        `on_answer(message, refusal)` gets the answer, or a Refused, before any later message is looked at. It takes the
+        descriptors out of `message.unix_fds` that it keeps.
+        """
+        if not self.usable:
+            on_answer(None, Refused("org.freedesktop.DBus.Error.Disconnected", "the bus is gone"))
+            return
+        message = Message(
+            destination=destination, path=path, interface=interface, member=member, signature=signature, body=body,
+            serial=self.connection.next_serial(),
+        )
+
+        def expire():
+            del self.asked[message.serial]
+            on_answer(None, Refused("org.freedesktop.DBus.Error.NoReply", f"{member} was not answered in {seconds} s"))
+
+        timer = asyncio.get_running_loop().call_later(seconds, expire)
+        self.asked[message.serial] = destination, on_answer, timer
+        self.send(message)
+
+    def follow(self, sender, path, on_signal):
+        """`on_signal(message)` gets each signal of an object of somebody else. See `match`."""
+        self.followers.setdefault((sender, path), []).append(on_signal)
+
+    def unfollow(self, sender, path, on_signal):
+        there = self.followers.get((sender, path), [])
+        if on_signal in there:
+            there.remove(on_signal)
+        if not there:
+            self.followers.pop((sender, path), None)
+
+    async def match(self, sender, root, on):
+        """Has the daemon pass the signals of objects at and below a path on, or no longer."""
+        await self.call(
+            DAEMON, "/org/freedesktop/DBus", DAEMON, "AddMatch" if on else "RemoveMatch", "s",
+            [f"type='signal',sender='{sender}',path_namespace='{root}'"],
+        )
+
     # Messages in
 
     def handle(self, message):
         """Returns the answer to a message, True where one follows, or None where the library answers."""
+        if message.message_type in (MessageType.METHOD_RETURN, MessageType.ERROR):
+            self.answered(message)
+            return None
+        # Nothing here takes one, and the library leaves them open.
+        close_descriptors(message)
         if message.message_type is MessageType.SIGNAL:
             if message.sender == DAEMON and message.member == "NameOwnerChanged":
                 self.owner_changed(*message.body)
+            for tell in list(self.followers.get((message.sender, message.path), ())):
+                try:
+                    tell(message)
+                except Exception:
+                    log.exception("a signal of %s failed", message.path)
             return None
         if message.message_type is not MessageType.METHOD_CALL or message.interface == "org.freedesktop.DBus.Peer":
             return None
-        # No method here takes one, and the library leaves them open.
-        for descriptor in message.unix_fds:
-            os.close(descriptor)
         try:
             return self.dispatch(message)
         except Refused as refusal:
@@ -323,6 +382,20 @@ class Bus:
         except Exception as error:
             log.exception("%s.%s failed", message.interface, message.member)
             return self.refuse(message, Refused("Failed", f"{type(error).__name__}: {error}"))
+
+    def answered(self, message):
+        destination, on_answer, timer = self.asked.get(message.reply_serial, (None, None, None))
+        if on_answer is not None and message.sender in (destination, DAEMON):
+            del self.asked[message.reply_serial]
+            timer.cancel()
+            refusal = None
+            if message.message_type is MessageType.ERROR:
+                refusal = Refused(message.error_name, str(message.body[0]) if message.body else "")
+            try:
+                on_answer(message, refusal)
+            except Exception:
+                log.exception("an answer of %s failed", message.sender)
+        close_descriptors(message)
 
     def owner_changed(self, name, _, new):
         if name.startswith(":") and not new:
@@ -383,6 +456,9 @@ class Bus:
         if message.member == "Get":
             if name not in values:
                 raise Refused("org.freedesktop.DBus.Error.InvalidArgs", f"no property {name}")
+            if (waiting := each.before_get(name)) is not None:
+                self.start(self.answer_later(message, "v", waiting))
+                return True
             return self.answer(message, "v", [values[name]])
         if name not in each.writable:
             raise Refused("org.freedesktop.DBus.Error.PropertyReadOnly", f"{name} cannot be set")

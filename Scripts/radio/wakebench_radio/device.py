@@ -3,13 +3,16 @@
 import asyncio
 import logging
 
+from bumble.hci import Role
 from dbus_fast import Variant
 
-from .agent import pair
+from .agent import end_session, pair
 from .attributes import RemoteCharacteristic, objects_of
-from .bearer import Bearer, Refusal, Silent, uuid_text
+from .bearer import FIRST, REQUEST, Bearer, Refusal, Silent, uuid_text
 from .bus import Interface, Refused, exported
 from .host import LinkEnded, RadioFailure, bounded, reason_of
+from .server import Link
+from .table import AUTHENTICATED, ENCRYPTED, OPEN, SECURE
 
 log = logging.getLogger(__name__)
 
@@ -93,8 +96,9 @@ class RemoteDevice(Interface):
         self.connectable = True
         self.trusted = self.blocked = False
         self.resolved = False
-        # The link: its bearer, who is connecting, the calls under way on it, and the objects that it brought.
-        self.bearer = None
+        # The link: its bearer, what it asks of the adapter, who is connecting, the calls under way on it, and the
+        # objects that it brought.
+        self.bearer = self.serving = None
         self.attempt = None
         self.asked_to_end = False
         self.operations = set()
@@ -224,10 +228,10 @@ class RemoteDevice(Interface):
             elif self.bearer is None and self.adapter.radio.device.connections.get(link.handle) is link:
                 self.linked(link)
         except LinkEnded:
-            raise Refused("Failed", CANCELLED) from None
+            # Unless it connected itself meanwhile.
+            pass
         except (RadioFailure, asyncio.TimeoutError) as failure:
             log.warning("%s: Connect: %s", self.text, reason_of(failure))
-            raise Refused("Failed", CANCELLED) from None
         finally:
             self.attempt = None
         if not self.connected:
@@ -259,8 +263,25 @@ class RemoteDevice(Interface):
         soon = asyncio.get_running_loop().call_soon
         link.on("disconnection", lambda reason: soon(self.link_gone, bearer, reason))
         link.on("security_request", lambda _: self.start(self.secured(bearer)))
+        link.on("pairing", lambda keys: self.paired_by_peer(bearer))
+        link.on("pairing_failure", lambda reason: self.end_session(bearer))
+        self.serving = Link(self.adapter.table, bearer, self.place, lambda: self.security(bearer), self.end_served)
         self.changed("Connected")
+        for packet in self.adapter.early.pop(link, []):
+            self.serving.hear(packet)
         self.start(self.resolve(bearer))
+
+    def end_served(self, reason):
+        log.warning("%s: %s; its link is ended", self.text, reason)
+        self.start(self.end_link())
+
+    def security(self, bearer):
+        """How secure the link is: Bumble takes each encrypted one for authenticated, so the key is looked at."""
+        if not bearer.connection.is_encrypted:
+            return OPEN
+        if not self.adapter.keys.authenticated(self.identity):
+            return ENCRYPTED
+        return SECURE if bearer.connection.sc else AUTHENTICATED
 
     def silent(self):
         log.warning("%s: the peer does not answer; its link is ended; restart it, or bring it nearer", self.text)
@@ -271,7 +292,7 @@ class RemoteDevice(Interface):
         if self.bearer is not bearer:
             return
         bearer.end()
-        self.bearer = None
+        serving, self.bearer, self.serving = self.serving, None, None
         resolved, self.resolved = self.resolved, False
         if self.asked_to_end:
             reason = 0x16
@@ -281,6 +302,8 @@ class RemoteDevice(Interface):
         if self.bus is not None:
             self.bus.emit(self.path, self.interface, "Disconnected", "ss", REASONS.get(reason, UNKNOWN_REASON))
             self.changed("Connected", *(["ServicesResolved"] if resolved else []))
+        serving.close()
+        self.start(self.adapter.advertising.resume())
         for each in self.remote:
             if isinstance(each, RemoteCharacteristic):
                 each.link_gone()
@@ -326,7 +349,8 @@ class RemoteDevice(Interface):
             await self.clearing
         try:
             async with self.resolving:
-                await bearer.exchange_mtu()
+                # A peer that was there when the link was made is asked at once; a central may be busy with its own.
+                await bearer.exchange_mtu(FIRST if bearer.connection.role == Role.CENTRAL else REQUEST)
                 services = await bearer.discover()
                 name = await self.read_name(bearer, services)
                 if self.bearer is not bearer:
@@ -439,13 +463,11 @@ class RemoteDevice(Interface):
             raise Refused("ConnectionAttemptFailed", "Page Timeout")
         self.delegate = self.adapter.agents.delegate(self, sender)
         try:
-            connection = self.bearer.connection
             await pair(self, self.delegate)
-            self.identity = connection.peer_address
-            self.adapter.identities[self.adapter.key(self.identity)] = self
         finally:
             self.delegate = None
-        self.changed("Paired", "Bonded")
+        if self.bearer is not None:
+            self.now_paired()
 
     @exported()
     async def CancelPairing(self, _):
@@ -464,6 +486,21 @@ class RemoteDevice(Interface):
             await self.pair(None)
         except Refused as refusal:
             log.info("%s: %s", self.text, refusal.text)
+
+    def paired_by_peer(self, bearer):
+        """The peer paired, unasked from here."""
+        if self.delegate is None and self.bearer is bearer:
+            self.now_paired()
+            self.end_session(bearer)
+
+    def now_paired(self):
+        self.identity = self.bearer.connection.peer_address
+        self.adapter.identities[self.adapter.key(self.identity)] = self
+        self.changed("Paired", "Bonded")
+
+    def end_session(self, bearer):
+        if self.delegate is None:
+            end_session(self, bearer)
 
     # Ends
 

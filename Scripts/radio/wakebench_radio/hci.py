@@ -7,61 +7,74 @@ import logging
 from bumble import att, hci
 from bumble.core import BaseBumbleError
 from bumble.core import ConnectionError as BumbleConnectionError
-from bumble.device import ConnectionParametersPreferences, Device, DeviceConfiguration
+from bumble.device import (
+    AdvertisingEventProperties, AdvertisingParameters, AdvertisingType, ConnectionParametersPreferences, Device,
+    DeviceConfiguration,
+)
 from bumble.keys import MemoryKeyStore
 
 from .host import COMMAND, Line, LinkEnded, RadioFailure, bounded, reason_of
 
 log = logging.getLogger(__name__)
 
+# Advertisements at once (Linux, HCI_MAX_ADV_INSTANCES).
+MOST_SETS = 5
 # What Linux gives a new connection (net/bluetooth/hci_core.c, hci_alloc_dev): 30 to 50 ms, no latency, 420 ms.
 PREFERENCES = ConnectionParametersPreferences(
     connection_interval_min=30, connection_interval_max=50, max_latency=0, supervision_timeout=420
 )
-# In the code of a packet of the Attribute Protocol: it is not answered.
-COMMAND_FLAG = 0x40
 
 
 class SteadyDevice(Device):
     """Bumble's device. It does not scan of itself when it connects to a peer whose identity key it knows.
 
-    What is heard goes to `heard`, a function of a report: Bumble itself would hold some reports back. A packet of the
-    Attribute Protocol that cannot be read is an answer all the same, or gets one: Bumble drops it, and both ends wait.
+    What is heard goes to `heard`, a function of a report: Bumble itself would hold some reports back. A central that
+    connected is told by the event 'central', since whatever 'connection' tells is taken for the end of `connect`. What
+    a peer asks of the attributes goes to `asked`, a function of its connection and the packet. A packet of a peer's
+    server that cannot be read is an answer all the same: Bumble drops it, and the request waits.
     """
 
+    own_address = hci.Address.ANY_RANDOM
+
     def heard(self, report):
+        pass
+
+    def asked(self, connection, packet):
         pass
 
     def on_advertising_report(self, report):
         self.heard(report)
 
-    def on_gatt_pdu(self, handle, pdu):
-        connection = self.connections.get(handle)
+    def emit(self, event, *arguments):
+        if event == self.EVENT_CONNECTION and arguments[0].role == hci.Role.PERIPHERAL:
+            event = "central"
+        return super().emit(event, *arguments)
+
+    def on_advertising_set_termination(self, status, advertising_handle, connection_handle, events):
+        """A set that was removed while a central connected to it makes a connection, too; Bumble would not tell of it."""
+        connection = self.lookup_connection(connection_handle)
+        known = advertising_handle in self.extended_advertising_sets
+        super().on_advertising_set_termination(status, advertising_handle, connection_handle, events)
+        if not known and connection is not None and status == hci.HCI_SUCCESS:
+            connection.self_address = self.own_address
+            self.emit(self.EVENT_CONNECTION, connection)
+
+    def on_gatt_pdu(self, connection_handle, pdu):
+        connection = self.lookup_connection(connection_handle)
         if connection is None or not pdu:
+            return
+        # Odd codes are those of a server's packets, but for the bits of commands and signatures.
+        if not pdu[0] & 1:
+            self.asked(connection, pdu)
             return
         try:
             packet = att.ATT_PDU.from_bytes(pdu)
         except Exception as error:
             log.info("%s: no packet of the Attribute Protocol: %s: %r", connection.peer_address, pdu.hex(), error)
-            self.unreadable(connection, pdu[0])
-            return
-        # Odd codes are of a server: answers, and values.
-        if pdu[0] & 1:
-            connection.gatt_client.on_gatt_pdu(packet)
-        else:
-            connection.gatt_server.on_gatt_pdu(connection, packet)
-
-    def unreadable(self, connection, code):
-        if code & 1:
             if hear := getattr(connection.gatt_client, "on_unreadable", None):
-                hear(code)
-        elif not code & COMMAND_FLAG and code != att.Opcode.ATT_HANDLE_VALUE_CONFIRMATION:
-            connection.gatt_server.send_response(
-                connection,
-                att.ATT_Error_Response(
-                    request_opcode_in_error=code, attribute_handle_in_error=0, error_code=att.ErrorCode.INVALID_PDU
-                ),
-            )
+                hear(pdu[0])
+            return
+        connection.gatt_client.on_gatt_pdu(packet)
 
     async def refresh_resolving_list(self):
         await super().refresh_resolving_list()
@@ -69,15 +82,42 @@ class SteadyDevice(Device):
         resolver.can_resolve_to = lambda address: False
 
 
+class LegacyAdvertisement:
+    """The one advertisement of a controller without advertising sets, with the methods of a set."""
+
+    def __init__(self, device, again):
+        self.device, self.again = device, again
+
+    async def start(self):
+        try:
+            await self.again()
+        except hci.HCI_Error:
+            # Bumble takes it for started.
+            self.device.legacy_advertiser = None
+            raise
+
+    @property
+    def enabled(self):
+        return self.device.legacy_advertiser is not None
+
+    async def stop(self):
+        await self.device.stop_advertising()
+
+    async def remove(self):
+        pass
+
+
 class Radio(Line):
     """One controller on one transport.
 
-    `on_lost(reason)` is called once when it is gone, and `on_report(report)` for each advertisement and scan response.
+    Its `owner` has `lost(reason)`, called once when it is gone; `heard(report)`, for each advertisement and scan
+    response; `came(link)`, for a central that connected; and `asked(link, packet)`, for what a peer asks of the
+    attributes.
     """
 
-    def __init__(self, transport, on_lost, on_report):
-        super().__init__(transport, on_lost)
-        self.on_report = on_report
+    def __init__(self, transport, owner):
+        super().__init__(transport, owner.lost)
+        self.owner = owner
         self.device = None
         self.keystore = MemoryKeyStore()
         # The attempt to connect: its address and its task, and whether somebody waits for it.
@@ -111,9 +151,11 @@ class Radio(Line):
         self.device.keystore = self.keystore
         for each in (self.device, self.device.gatt_server):
             each.on("error", self.complain)
-        self.device.heard = lambda report: self.on_report(report)
+        self.device.heard, self.device.asked = self.owner.heard, self.owner.asked
+        self.device.on("central", self.owner.came)
         self.host.on("le_connection", lambda *facts: asyncio.get_running_loop().call_soon(self.check_link, facts[0]))
         await self.ready(self.device.power_on())
+        self.device.own_address = self.address
 
     def digest(self, use):
         return hashlib.sha256(f"wakebench {use} {self.name}".encode()).digest()
@@ -172,6 +214,73 @@ class Radio(Line):
         return RadioFailure(
             f"{self.name}: the controller refuses to {doing}: {reason_of(error)}; switch it off and on (Powered)"
         )
+
+    # Advertising
+
+    @property
+    def can_advertise(self):
+        """Whether the controller takes connections as a peripheral at all."""
+        return self.device.supports_le_extended_advertising or self.host.supports_command(
+            hci.HCI_LE_SET_ADVERTISING_ENABLE_COMMAND
+        )
+
+    @property
+    def most_advertisements(self):
+        """How many advertisements there can be at once: what the controller says; as many as Linux has where it does not."""
+        if not self.device.supports_le_extended_advertising:
+            return 1
+        return min(self.host.number_of_supported_advertising_sets or MOST_SETS, MOST_SETS)
+
+    async def advertise(self, data, response, connectable, interval):
+        """Begins to advertise, and returns what `advertise_again` and `end_advertising` take. One call at a time.
+
+        `data` and `response` are at most 31 octets each, `interval` is a pair of ms. Raises RadioFailure.
+        """
+        kinds = AdvertisingType
+        kind = kinds.UNDIRECTED_SCANNABLE if response else kinds.UNDIRECTED
+        if connectable:
+            kind = kinds.UNDIRECTED_CONNECTABLE_SCANNABLE
+        if self.device.supports_le_extended_advertising:
+            work = self.device.create_advertising_set(
+                AdvertisingParameters(
+                    advertising_event_properties=AdvertisingEventProperties.from_advertising_type(kind),
+                    primary_advertising_interval_min=interval[0], primary_advertising_interval_max=interval[1],
+                    own_address_type=self.own_type,
+                ),
+                advertising_data=data, scan_response_data=response, auto_start=False,
+            )
+            made = await self.demand(work, "refuses to advertise")
+            try:
+                await self.advertise_again(made)
+            except RadioFailure:
+                await self.end_advertising(made)
+                raise
+            return made
+        made = LegacyAdvertisement(
+            self.device, lambda: self.device.start_advertising(advertising_type=kind, own_address_type=self.own_type)
+        )
+        self.device.advertising_data, self.device.scan_response_data = data, response
+        self.device.advertising_interval_min, self.device.advertising_interval_max = interval
+        await self.advertise_again(made)
+        return made
+
+    async def advertise_again(self, advertisement):
+        """A connection ends advertising; this goes on with it. Raises RadioFailure."""
+        await self.demand(advertisement.start(), "refuses to go on advertising")
+
+    async def end_advertising(self, advertisement):
+        if advertisement.enabled:
+            await self.try_out(advertisement.stop())
+        await self.try_out(advertisement.remove())
+
+    async def demand(self, work, doing):
+        if self.lost is not None:
+            work.close()
+            raise RadioFailure(f"{self.name}: it is gone")
+        try:
+            return await bounded(work, COMMAND)
+        except (BaseBumbleError, RuntimeError, AssertionError, TimeoutError, LinkEnded) as error:
+            raise RadioFailure(f"{self.name}: the controller {doing}: {reason_of(error)}") from error
 
     # Connections
 

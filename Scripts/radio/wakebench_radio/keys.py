@@ -64,6 +64,12 @@ class Keys:
     def has(self, address):
         return plain(address) in self.store.kept
 
+    def authenticated(self, address):
+        """Whether the key of a peer was compared or entered by somebody."""
+        keys = self.store.kept.get(plain(address))
+        known = [each for each in (keys.ltk, keys.ltk_central, keys.ltk_peripheral) if each] if keys else []
+        return any(each.authenticated for each in known)
+
     def addresses(self):
         return list(self.store.kept)
 

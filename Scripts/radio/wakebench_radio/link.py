@@ -67,7 +67,7 @@ class Advertiser(controller.LegacyAdvertiser):
 
     def send_advertising_data(self):
         if self.enabled:
-            self.controller.send_advertising_pdu(ll.AdvInd(self.address, self.advertising_data))
+            self.controller.advertise(self, self.advertising_data, self.kind)
 
     @property
     def kind(self):
@@ -86,6 +86,14 @@ def kind_of_set(advertising_set):
         if said & word:
             kind |= bit
     return kind
+
+
+class AdvertisingSet(controller.AdvertisingSet):
+    """Bumble's, which says itself what is heard of it: several sets have the same address."""
+
+    def send_extended_advertising_data(self):
+        periodic = bytes(self.periodic_advertising_data) or None
+        self.controller.advertise(self, self.data, kind_of_set(self), self.parameters.advertising_sid, periodic)
 
 
 class End(controller.Connection):
@@ -156,19 +164,14 @@ class LinkedController(controller.Controller):
                 return each
         return None
 
-    def send_advertising_pdu(self, packet):
-        for each, kind in self.advertisers():
-            if each.address == packet.advertiser_address:
-                data = each.advertising_data if each is self.le_legacy_advertiser else each.data
-                self.link.send_advertising_pdu(
-                    self,
-                    Advertisement(
-                        each.address, bytes(data), sid=getattr(packet, "sid", 0), kind=kind,
-                        periodic_advertising_data=getattr(packet, "periodic_advertising_data", None),
-                        response=bytes(each.scan_response_data),
-                    ),
-                )
-                return
+    def advertise(self, advertiser, data, kind, sid=0, periodic=None):
+        self.link.send_advertising_pdu(
+            self,
+            Advertisement(
+                advertiser.address, bytes(data), sid=sid, kind=kind, periodic_advertising_data=periodic,
+                response=bytes(advertiser.scan_response_data),
+            ),
+        )
 
     def on_advertising_pdu(self, pdu):
         if self.le_scan_enable:
@@ -230,6 +233,17 @@ class LinkedController(controller.Controller):
             return hci.HCI_StatusReturnParameters(Error.COMMAND_DISALLOWED_ERROR)
         self.active_scan = any(command.scan_types)
         return super().on_hci_le_set_extended_scan_parameters_command(command)
+
+    def on_hci_le_set_advertising_set_random_address_command(self, command):
+        self.make_set(command.advertising_handle)
+        return super().on_hci_le_set_advertising_set_random_address_command(command)
+
+    def on_hci_le_set_extended_advertising_parameters_command(self, command):
+        self.make_set(command.advertising_handle)
+        return super().on_hci_le_set_extended_advertising_parameters_command(command)
+
+    def make_set(self, handle):
+        self.advertising_sets.setdefault(handle, AdvertisingSet(controller=self, handle=handle))
 
     def on_hci_le_set_extended_advertising_data_command(self, command):
         if self.too_long(command.advertising_handle, command.advertising_data):
