@@ -8,8 +8,10 @@ from bumble.pairing import PairingConfig
 from dbus_fast import Variant
 
 from .bus import Interface, Refused, exported
+from .channels import Channels
 from .device import Heard, RemoteDevice
 from .hci import LinkEnded, Radio, RadioFailure
+from .radio1 import Radio1
 
 log = logging.getLogger(__name__)
 
@@ -86,6 +88,8 @@ class Adapter(Interface):
         # By address: advertisements that wait for their response, and the first parts of long ones.
         self.waiting, self.parts = {}, {}
         self.closing = False
+        self.channels = Channels(self.has_key, self.name_of_peer)
+        self.radio1 = Radio1(self)
         owner.vanished.append(self.client_gone)
 
     def new_radio(self):
@@ -130,20 +134,35 @@ class Adapter(Interface):
     def prepare(self):
         """Tells a new Bumble device how to pair."""
         self.radio.device.pairing_config_factory = self.pairing_configuration
+        self.channels.install(self.radio.device)
 
     def pairing_configuration(self, connection):
         """What is said of this end. `delegate` of the device is set while it is being paired."""
-        device = next(
-            (each for each in self.devices.values() if each.bearer and each.bearer.connection is connection), None
-        )
+        device = self.device_on(connection)
         kinds = PairingConfig.AddressType
         return PairingConfig(
             sc=True, mitm=True, bonding=True, delegate=device and device.delegate,
             identity_address_type=kinds.PUBLIC if self.radio.has_public_address else kinds.RANDOM,
         )
 
+    def device_on(self, connection):
+        """The device whose link it is, or None."""
+        return next(
+            (each for each in self.devices.values() if each.bearer and each.bearer.connection is connection), None
+        )
+
+    def has_key(self, connection):
+        device = self.device_on(connection)
+        return self.keys.has(device.identity if device else connection.peer_address)
+
+    def name_of_peer(self, connection):
+        """A peer's address and type, as its device says them."""
+        device = self.device_on(connection)
+        address = device.address if device else connection.peer_address
+        return f"{address.to_string(False)} {'public' if address.is_public else 'random'}"
+
     def announce(self):
-        self.owner_bus.add(self.place, self)
+        self.owner_bus.add(self.place, self, self.radio1)
         for address in self.keys.addresses():
             if self.key(address) not in self.devices:
                 self.keep(RemoteDevice(self, address))
@@ -191,6 +210,7 @@ class Adapter(Interface):
 
     async def withdraw(self):
         """Takes all objects away, behind the answers that fail with the links."""
+        self.channels.end()
         clearing = {each.clearing for each in self.devices.values() if each.clearing is not None}
         if clearing:
             await asyncio.wait(clearing, timeout=1)
