@@ -11,6 +11,7 @@ from .bus import Interface, Refused, exported
 from .channels import Channels
 from .device import Heard, RemoteDevice
 from .hci import LinkEnded, Radio, RadioFailure
+from .monitor import Monitors
 from .radio1 import Radio1
 
 log = logging.getLogger(__name__)
@@ -89,6 +90,7 @@ class Adapter(Interface):
         self.waiting, self.parts = {}, {}
         self.closing = False
         self.channels = Channels(self.has_key, self.name_of_peer)
+        self.monitors = Monitors(index, lambda: self.radio)
         self.radio1 = Radio1(self)
         owner.vanished.append(self.client_gone)
 
@@ -163,6 +165,7 @@ class Adapter(Interface):
 
     def announce(self):
         self.owner_bus.add(self.place, self, self.radio1)
+        self.monitors.came()
         for address in self.keys.addresses():
             if self.key(address) not in self.devices:
                 self.keep(RemoteDevice(self, address))
@@ -222,6 +225,7 @@ class Adapter(Interface):
             self.drop(device)
         self.identities.clear()
         self.owner_bus.remove(self.place)
+        self.monitors.went()
         await self.come_back()
 
     async def come_back(self):

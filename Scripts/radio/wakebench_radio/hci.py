@@ -88,10 +88,20 @@ class QuietHost(Host):
     """Bumble's host without its log lines, which write every packet out, and with the time of the last packet."""
 
     heard = 0.0
+    # Gets each packet as it is on the transport, and whether it is sent; None while nobody listens.
+    tap = None
 
     def send_hci_packet(self, packet):
         if self.hci_sink:
-            self.hci_sink.on_packet(bytes(packet))
+            octets = bytes(packet)
+            if self.tap is not None:
+                self.tap(octets, True)
+            self.hci_sink.on_packet(octets)
+
+    def on_packet(self, packet):
+        if self.tap is not None:
+            self.tap(packet, False)
+        super().on_packet(packet)
 
     def on_hci_packet(self, packet):
         self.heard = asyncio.get_running_loop().time()
@@ -141,6 +151,7 @@ class Radio:
         self.gone = asyncio.Event()
         self.keystore = MemoryKeyStore()
         self.watching = []
+        self.tapped_by = None
         # The attempt to connect: its address and its task, and whether somebody waits for it.
         self.pending, self.wanted = None, False
 
@@ -193,6 +204,7 @@ class Radio:
         if self.host is not None:
             self.device.host = None
         self.host = QuietHost(self.transport.source, self.transport.sink)
+        self.host.tap = self.tapped_by
         configuration = DeviceConfiguration(
             name="wakebench", address=self.own_random_address(), irk=self.own_key(), eatt_enabled=False
         )
@@ -218,6 +230,12 @@ class Radio:
         except Exception as error:
             raise self.failure("cannot be made ready", error) from error
         self.host.heard = asyncio.get_running_loop().time()
+
+    def tap(self, tap):
+        """What gets each packet as it is on the transport, and whether it is sent; None for nobody."""
+        self.tapped_by = tap
+        if self.host is not None:
+            self.host.tap = tap
 
     def digest(self, use):
         return hashlib.sha256(f"wakebench {use} {self.name}".encode()).digest()

@@ -83,3 +83,8 @@ class Radio1(Interface):
         """
         psm, theirs = self.adapter.channels.listen(encrypted)
         return WithDescriptors([psm, 0], [theirs.detach()])
+
+    @exported("", "h")
+    def Monitor(self, _):
+        """A socket of frames as the kernel's HCI monitor has them; see monitor.py."""
+        return WithDescriptors([0], [self.adapter.monitors.open().detach()])
