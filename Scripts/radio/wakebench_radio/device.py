@@ -211,6 +211,10 @@ class RemoteDevice(Interface):
             raise Refused("InProgress", "In Progress")
         if self.connected:
             return
+        await self.attach(self.linked)
+
+    async def attach(self, linked):
+        """Makes a link, which `linked` is called with. Refused says what bluetoothd says of a failure."""
         if self.blocked:
             raise Refused("Failed", "the device is blocked")
         self.attempt = asyncio.Event()
@@ -220,7 +224,7 @@ class RemoteDevice(Interface):
                 # Disconnect came together with the link.
                 await self.adapter.radio.hang_up(link)
             elif self.bearer is None and self.adapter.radio.device.connections.get(link.handle) is link:
-                self.linked(link)
+                linked(link)
         except LinkEnded:
             raise Refused("Failed", CANCELLED) from None
         except (RadioFailure, asyncio.TimeoutError) as failure:
@@ -250,15 +254,19 @@ class RemoteDevice(Interface):
 
     def linked(self, link):
         """A link is up: that is told before anything else."""
-        self.asked_to_end = False
         bearer = Bearer(self.adapter.radio, link, self.value_heard, self.silent)
-        self.bearer = bearer
+        self.taken_over(bearer)
+        self.start(self.resolve(bearer))
+
+    def taken_over(self, bearer):
+        """What speaks on a new link is there."""
+        self.asked_to_end = False
+        self.bearer, link = bearer, bearer.connection
         # A turn later: what the peer said before is told before.
         soon = asyncio.get_running_loop().call_soon
         link.on("disconnection", lambda reason: soon(self.link_gone, bearer, reason))
         link.on("security_request", lambda _: self.start(self.secured(bearer)))
         self.changed("Connected")
-        self.start(self.resolve(bearer))
 
     def silent(self):
         log.warning("%s: the peer does not answer; its link is ended", self.text)

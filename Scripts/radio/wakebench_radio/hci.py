@@ -125,8 +125,19 @@ class SteadyDevice(Device):
     What is heard goes to `heard`, a function of a report: Bumble itself would hold some reports back.
     """
 
+    def __init__(self, *facts, **named):
+        # By handle of a link, what gets its ATT PDUs in place of client and server.
+        self.raw_attributes = {}
+        super().__init__(*facts, **named)
+
     def heard(self, report):
         pass
+
+    def on_gatt_pdu(self, handle, pdu):
+        if raw := self.raw_attributes.get(handle):
+            raw(pdu)
+        else:
+            super().on_gatt_pdu(handle, pdu)
 
     def on_advertising_report(self, report):
         self.heard(report)

@@ -3,11 +3,18 @@
 import asyncio
 import logging
 
+from bumble.att import ATT_CID
+
+from .bearer import BUSY
 from .bus import Interface, Refused, WithDescriptors, exported
 from .channels import AUTHENTICATION, ENCRYPTION, ChannelRefused
 from .hci import LinkEnded
+from .packets import PacketSocket, packet_pair
 
 log = logging.getLogger(__name__)
+
+# Octets that wait for a client that does not read its ATT socket. What comes then is lost, as in the kernel.
+MOST_WAITING = 1 << 18
 
 
 class Radio1(Interface):
@@ -88,3 +95,75 @@ class Radio1(Interface):
     def Monitor(self, _):
         """A socket of frames as the kernel's HCI monitor has them; see monitor.py."""
         return WithDescriptors([0], [self.adapter.monitors.open().detach()])
+
+    @exported("o", "h")
+    async def OpenAttributes(self, _, path):
+        """A socket of ATT PDUs, over a link that is made for it and ends with it. Nothing else speaks on that link."""
+        self.adapter.check_ready()
+        device = self.device(path)
+        if device.connected or device.attempt is not None:
+            raise Refused("InProgress", "the device has a link or is being connected; disconnect it first")
+        ours, theirs = packet_pair()
+        made = None
+
+        def linked(link):
+            nonlocal made
+            made = AttributeLink(device, link, ours)
+            device.taken_over(made)
+
+        try:
+            await device.attach(linked)
+        except BaseException:
+            theirs.close()
+            raise
+        finally:
+            if made is None:
+                ours.close()
+        return WithDescriptors([0], [theirs.detach()])
+
+
+class AttributeLink:
+    """A link whose ATT PDUs go to and from a client's socket. It stands where a device otherwise has its bearer."""
+
+    def __init__(self, device, connection, ours):
+        self.device, self.connection = device, connection
+        self.radio = device.adapter.radio
+        self.queue = connection.data_packet_queue
+        self.queue.on("flow", self.flowed)
+        self.lost = False
+        connection.on("error", lambda error: log.error("a listener failed: %r", error))
+        self.socket = PacketSocket(ours, MOST_WAITING, self.asked, self.closed)
+        self.radio.device.raw_attributes[connection.handle] = self.hear
+
+    @property
+    def alive(self):
+        return self.socket.is_open and self.radio.lost is None and (
+            self.radio.device.connections.get(self.connection.handle) is self.connection
+        )
+
+    def asked(self, pdu):
+        """A PDU of the client's. It is sent as it is, whatever it is."""
+        if not self.alive:
+            return
+        self.radio.host.send_l2cap_pdu(self.connection.handle, ATT_CID, pdu)
+        if self.queue.pending >= BUSY:
+            self.socket.pause()
+
+    def flowed(self):
+        if self.queue.pending < BUSY:
+            self.socket.resume()
+
+    def hear(self, pdu):
+        if not self.socket.send(bytes(pdu)) and not self.lost:
+            self.lost = True
+            log.warning("%s: a client does not read its socket of attributes: PDUs are lost", self.device.text)
+
+    def closed(self):
+        self.device.start(self.device.end_link())
+
+    def end(self):
+        self.queue.remove_listener("flow", self.flowed)
+        raw, handle = self.radio.device.raw_attributes, self.connection.handle
+        if raw.get(handle) == self.hear:
+            del raw[handle]
+        self.socket.close()
