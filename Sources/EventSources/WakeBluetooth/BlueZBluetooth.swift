@@ -74,7 +74,7 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
     /// - Parameter choice: which adapter.
     /// - Parameter bus: where bluetoothd is.
     /// - Parameter grace: how long the adapter may be away before Bluetooth counts as off, in milliseconds.
-    /// - Parameter connector: opens L2CAP channels; the kernel's when left out.
+    /// - Parameter connector: opens L2CAP channels; the adapter's when left out.
     /// - Parameter table: where the descriptors of channels wait to be taken.
     /// - Parameter mostNames: how many names devices that are not the scenario's may bring, for both roles.
     /// - Throws: ``SystemError`` when the loop takes no more timers.
@@ -91,11 +91,11 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
     ) throws(SystemError) {
         self.names = names
         air = AirNames(names, most: mostNames)
-        self.connector = connector ?? ChannelConnector(loop: loop)
         self.table = table
         self.grace = grace
         origin = names.intern("bluez")
         adapter = BlueZAdapter(choice, bus: bus, on: loop)
+        self.connector = connector ?? AdapterChannels(of: adapter, on: loop)
         later = try Afterwards(loop)
         absence = try loop.timer(on: .monotonic)
         beaconDue = try loop.timer(on: .monotonic)

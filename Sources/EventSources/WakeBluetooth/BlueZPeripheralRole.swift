@@ -30,10 +30,10 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
     private var offers = BlueZOffers()
     /// The clients of requests that wait for an answer.
     private var askers: [UInt32: BluetoothClient] = [:]
-    private let loop: EventLoop
     private let table: ChannelTable
+    private let offering: any ChannelOffering
     /// The channels that apps offer.
-    private var listeners: [(client: BluetoothClient, listener: ChannelListener)] = []
+    private var channels: [OfferedChannel] = []
     /// The ATT MTU of each central, as it was said last.
     private var mtus: [NameID: Int] = [:]
     /// Why the adapter cannot be a peripheral; nil where it can.
@@ -43,6 +43,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
 
     /// The peripheral role beside the central one; the addresses of the centrals among `devices` get their names.
     ///
+    /// - Parameter offering: listens for L2CAP channels; the adapter's when left out.
     /// - Parameter isNeeded: whether an app is known to be a peripheral, so that it starts on no adapter that cannot be one.
     /// - Throws: ``SystemError`` when the loop takes no more timers.
     package init(
@@ -50,11 +51,12 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         names: NameTable,
         loop: EventLoop,
         beside central: BlueZBluetooth,
+        offering: (any ChannelOffering)? = nil,
         isNeeded: Bool = false
     ) throws(SystemError) {
         self.names = names
         self.isNeeded = isNeeded
-        self.loop = loop
+        self.offering = offering ?? AdapterChannels(of: central.adapter, on: loop)
         table = central.table
         air = central.air
         origin = names.intern("bluez")
@@ -87,7 +89,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         report = nil
         later.stop()
         offers = BlueZOffers()
-        listeners.removeAll()
+        channels.removeAll()
         server.stop()
     }
 
@@ -129,7 +131,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         case .release(let client):
             withdraw(silently: true) { $0.client == client }
             offers.clients.release(client)
-            listeners.removeAll { $0.client == client }
+            channels.removeAll { $0.client == client }
             advertise()
         }
     }
@@ -141,7 +143,11 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
     /// The adapter belongs to the central role, which switches it; what follows from that is heard from it. Apps publish
     /// their channels anew when it is on again.
     package func setPower(_ on: Bool, at now: Instant) {
-        if !on { listeners.removeAll() }
+        guard !on else { return }
+        for channel in channels where channel.psm == nil {
+            prepare(event(.channelPublished, channel.client, failed: true), .failure(.operationNotSupported))
+        }
+        channels.removeAll()
     }
 
     package func maximumUpdateLength(of central: NameID) -> UInt16 {
@@ -214,36 +220,44 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
 
     // MARK: Channels
 
+    /// A channel that an app offers.
+    private final class OfferedChannel {
+        let client: BluetoothClient
+        /// What centrals ask for; nil until it is known.
+        var psm: UInt16?
+        /// It is offered for as long as this is held.
+        var ticket: AnyObject?
+
+        init(client: BluetoothClient) { self.client = client }
+    }
+
     private func publishChannel(_ client: BluetoothClient, encrypted: Bool) {
-        do throws(SystemError) {
-            var psm: UInt16 = 0
-            let listener = try ChannelListener(loop: loop, adapter: adapter.ownAddress ?? "", encrypted: encrypted) {
-                [weak self] descriptor, device in
-                guard let self, let central = name(of: device) else {
-                    close(descriptor)
-                    return
-                }
-                let opened = event(
-                    .channelOpened,
-                    client,
-                    local: table.add(descriptor),
-                    central: central,
-                    subject: central
-                )
-                say(opened, .psm(psm))
+        let channel = OfferedChannel(client: client)
+        channels.append(channel)
+        channel.ticket = offering.offer(encrypted: encrypted) { [weak self, weak channel] descriptor, device in
+            guard let self, let psm = channel?.psm, let central = name(of: device) else {
+                close(descriptor)
+                return
             }
-            psm = listener.psm
-            listeners.append((client, listener))
-            prepare(event(.channelPublished, client, local: UInt32(psm)))
-        } catch {
-            let failure = BluetoothFailure(domain: .core, code: 0, message: error.description)
-            prepare(event(.channelPublished, client, failed: true), .failure(failure))
+            let number = table.add(descriptor)
+            say(event(.channelOpened, client, local: number, central: central, subject: central), .psm(psm))
+        } completion: { [weak self, weak channel] result in
+            guard let self, let channel else { return }
+            switch result {
+            case .success(let psm):
+                channel.psm = psm
+                say(event(.channelPublished, client, local: UInt32(psm)))
+            case .failure(let error):
+                channels.removeAll { $0 === channel }
+                let failure = BluetoothFailure(domain: .core, code: 0, message: error.description)
+                say(event(.channelPublished, client, failed: true), .failure(failure))
+            }
         }
     }
 
     private func unpublishChannel(_ psm: UInt16, of client: BluetoothClient) {
-        let isOffered = listeners.contains { $0.client == client && $0.listener.psm == psm }
-        listeners.removeAll { $0.client == client && $0.listener.psm == psm }
+        let isOffered = channels.contains { $0.client == client && $0.psm == psm }
+        channels.removeAll { $0.client == client && $0.psm == psm }
         let gone = event(.channelUnpublished, client, local: UInt32(psm), failed: !isOffered)
         prepare(gone, isOffered ? .none : .failure(.operationNotSupported))
     }

@@ -5,11 +5,15 @@ import WakeModel
 import WakePorts
 import WakeSystem
 
-/// What goes between bluetoothd's stack and the one adapter that a run uses, without keys, as the kernel's HCI monitor tells it.
+/// What goes between bluetoothd's stack and the one adapter that a run uses, without keys: as the kernel's HCI monitor tells it, or an
+/// org.bluez whose controller is not the kernel's.
 package final class BlueZTrace: BluetoothTracePort {
     private let adapter: BlueZAdapter
     private let loop: EventLoop
+    /// The kernel's.
     private var monitor: HCIMonitor?
+    /// That of an org.bluez of the run's own, which is not there before the run begins.
+    private var radio: RadioMonitor?
     private var packets = OwnPackets()
     private var write: ((HCIPacket) -> Void)?
     private var start: Int64 = 0
@@ -17,6 +21,10 @@ package final class BlueZTrace: BluetoothTracePort {
     package init(of adapter: BlueZAdapter, on loop: EventLoop) { (self.adapter, self.loop) = (adapter, loop) }
 
     package func openTrace() throws(SourceFailure) {
+        if adapter.hasOwnBus {
+            radio = RadioMonitor(of: adapter, on: loop)
+            return
+        }
         do throws(SystemError) {
             monitor = try HCIMonitor(on: loop)
         } catch {
@@ -43,19 +51,22 @@ package final class BlueZTrace: BluetoothTracePort {
     package func trace(since start: Int64, to write: @escaping (HCIPacket) -> Void) {
         (self.start, self.write) = (start, write)
         monitor?.heard = { [weak self] frame in self?.hear(frame) }
+        radio?.heard = { [weak self] frame in self?.hear(frame) }
+        radio?.begin()
     }
 
     package func endTrace() -> [String] {
-        guard let monitor else { return [] }
-        monitor.finish()
+        monitor?.finish()
+        radio?.finish()
         write = nil
         var lines: [String] = []
-        if monitor.lost > 0 {
-            lines.append(
-                "capture: \(monitor.lost) packets of this machine's adapters came too fast, and may be missing"
-            )
+        let lost = (monitor?.lost ?? 0) + (radio?.lost ?? 0)
+        if lost > 0 {
+            lines.append("capture: \(lost) packets of this machine's adapters came too fast, and may be missing")
         }
-        if monitor.damaged > 0 { lines.append("capture: \(monitor.damaged) messages of the HCI monitor made no sense") }
+        let damaged = (monitor?.damaged ?? 0) + (radio?.damaged ?? 0)
+        if damaged > 0 { lines.append("capture: \(damaged) messages of the HCI monitor made no sense") }
+        if let failure = radio?.failure { lines.append("capture: \(failure)") }
         return lines
     }
 

@@ -57,7 +57,7 @@ package enum BlueZNotificationPath: String, Sendable {
 /// There is one for all apps. ``BlueZAdapterMachine`` decides; here is done what it returns, and it is told what comes of it.
 package final class BlueZAdapter {
     package let choice: BlueZAdapterChoice
-    private let address: BusAddress
+    let address: BusAddress
     let loop: EventLoop
     let delays: Delays
     private(set) var bus: Bus?
@@ -87,6 +87,8 @@ package final class BlueZAdapter {
     weak var server: BlueZServer?
     /// The profiles over RFCOMM, for as long as somebody holds them.
     weak var profiles: BlueZProfiles?
+    /// What hears a controller that is not the kernel's, for as long as somebody holds it.
+    weak var monitor: RadioMonitor?
 
     package init(_ choice: BlueZAdapterChoice = .any, bus address: BusAddress = .system, on loop: EventLoop) {
         self.choice = choice
@@ -296,6 +298,8 @@ package final class BlueZAdapter {
     private func say(_ event: BlueZEvent) {
         switch event {
         case .ready:
+            // First, so that it misses nothing of what follows.
+            monitor?.adapterReady()
             registerAgent()
             heard?(event)
             server?.adapterReady()

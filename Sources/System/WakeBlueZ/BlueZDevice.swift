@@ -144,4 +144,6 @@ package enum BlueZName {
     package static let advertisement = "org.bluez.LEAdvertisement1"
     package static let objectManager = "org.freedesktop.DBus.ObjectManager"
     package static let properties = "org.freedesktop.DBus.Properties"
+    /// Of Scripts/radio, in place of the kernel's sockets.
+    package static let radio = "org.wakebench.Radio1"
 }

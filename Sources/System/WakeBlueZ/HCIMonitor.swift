@@ -15,11 +15,16 @@ package final class HCIMonitor {
 
     /// Where messages go, oldest first.
     package var heard: ((HCIMonitorFrame) -> Void)?
-    /// How many messages the kernel had no room for, of all controllers.
-    package private(set) var lost = 0
+    /// How many messages there was no room for, of all controllers.
+    package var lost: Int { dropped + noted }
+    /// Nothing more comes.
+    package private(set) var hasEnded = false
     /// How many messages were none: shorter than their header, or of another length than it says.
     package private(set) var damaged = 0
 
+    /// What the kernel counts, and what messages say.
+    private var dropped = 0
+    private var noted = 0
     private let descriptor: Descriptor
     private var watch: Watch?
     private var buffer: [UInt8]
@@ -63,12 +68,15 @@ package final class HCIMonitor {
             let count = unsafe wake_monitor_receive(descriptor.number, &buffer, buffer.count, &time, &isCut)
             guard count > 0 else {
                 // No message is empty: there will be no more, as after any failure but that there is none now.
-                if count == 0 || errno != EAGAIN { watch?.cancel() }
+                if count == 0 || errno != EAGAIN {
+                    hasEnded = true
+                    watch?.cancel()
+                }
                 break
             }
             take(count, time, isCut: isCut != 0)
         }
-        lost = max(lost, wake_lost_packets(descriptor.number))
+        dropped = max(dropped, wake_lost_packets(descriptor.number))
     }
 
     private func take(_ count: Int, _ time: Int64, isCut: Bool) {
@@ -79,6 +87,7 @@ package final class HCIMonitor {
             damaged += 1
             return
         }
+        noted += frame.lostBefore ?? 0
         heard?(frame)
     }
 }

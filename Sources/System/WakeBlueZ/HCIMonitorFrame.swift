@@ -57,6 +57,18 @@ package struct HCIMonitorFrame: Hashable, Sendable {
         bytes = (Self.headLength..<message.count).map { message[$0] }
     }
 
+    /// How many messages are missing before this one, where it is the note that says so: `wakebench: 12 frames lost`, of Scripts/radio. The
+    /// kernel counts elsewhere, and its notes say other things.
+    package var lostBefore: Int? {
+        guard kind == .other(Self.note) else { return nil }
+        let words = String(decoding: bytes.prefix(while: { $0 != 0 }), as: UTF8.self).split(separator: " ")
+        guard words.count == 4, words[0] == "wakebench:", words[2...] == ["frames", "lost"] else { return nil }
+        return UInt32(words[1]).map { Int($0) }
+    }
+
+    /// A note for people.
+    private static let note: UInt16 = 12
+
     /// The address that a controller appears or is identified with, most significant byte first, such as `F0:11:22:33:44:55`; nil
     /// when it says none.
     package var address: String? {

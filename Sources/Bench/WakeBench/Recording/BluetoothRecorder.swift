@@ -57,8 +57,6 @@ package struct BluetoothRecorder {
         do {
             let turning = try RecordingLoop(tell: tell)
             guard let wanted else { return try listen(turning) }
-            // Who may not listen is told so before a device is disturbed.
-            _ = try AirRecording.monitor(on: turning.loop)
             return try visit(wanted, turning)
         } catch {
             let bench = PeripheralBench(wanted ?? "a controller", adapter: adapter, within: within, follow: follow)
@@ -86,8 +84,9 @@ package struct BluetoothRecorder {
 
     private func visit(_ wanted: String, _ turning: RecordingLoop) throws -> Outcome {
         let adapter = try LiveAdapter(address: adapter, on: turning.loop, stop: turning.stop)
-        // The monitor tells first of the controllers that are there: nothing of that may be missed.
-        let monitor = try AirRecording.monitor(on: turning.loop)
+        // Who may not listen is told so before a device is disturbed. The monitor tells first of the controllers that are there: nothing
+        // of that may be missed.
+        let monitor = try AirRecording.monitor(of: adapter)
         let capture = try RunCapture(files, start: WallClock.now())
         let air = AirRecording(adapter, by: monitor, since: capture.start) { capture.write($0) }
         let visit = try LiveVisit(wanted, adapter: adapter, within: .nanoseconds(within.nanoseconds), follow: follow)

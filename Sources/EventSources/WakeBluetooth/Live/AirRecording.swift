@@ -19,6 +19,7 @@ package final class AirRecording {
     }
 
     private static let listingTime = Duration.milliseconds(200)
+    private static let openingTime = Duration.seconds(10)
 
     private let place: Place
     private let monitor: HCIMonitor
@@ -78,6 +79,26 @@ package final class AirRecording {
     package static func monitor(on loop: EventLoop) throws(LiveFailure) -> AirMonitor {
         do throws(SystemError) { return try HCIMonitor(on: loop) } catch {
             throw .missing("\(error); \(BlueZTrace.remedy(for: error, other: "see whether btmon -w FILE hears it"))")
+        }
+    }
+
+    /// Opens the HCI monitor of an adapter: its org.bluez's, where the controller is not the kernel's, else the kernel's.
+    ///
+    /// - Throws: ``LiveFailure/missing(_:)`` with the remedy.
+    package static func monitor(of adapter: LiveAdapter) throws(LiveFailure) -> AirMonitor {
+        guard adapter.adapter.hasRadio else { return try monitor(on: adapter.loop) }
+        var answer: BlueZAdapter.Opened?
+        adapter.adapter.openMonitor { answer = $0 }
+        _ = try adapter.waiting.wait(for: openingTime) { answer != nil }
+        switch answer {
+        case .success(let socket):
+            do throws(SystemError) {
+                return try HCIMonitor(Descriptor(owning: socket.take()), on: adapter.loop)
+            } catch {
+                throw .missing("\(error)")
+            }
+        case .failure(let error): throw .missing("the monitor of the controller cannot be opened: \(error)")
+        case nil: throw .missing("the monitor of the controller did not open in time; does its org.bluez still run?")
         }
     }
 

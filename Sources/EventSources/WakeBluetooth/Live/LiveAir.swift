@@ -2,7 +2,8 @@ import Glibc
 import WakeBlueZ
 import WakeSystem
 
-/// The way to a device through the kernel's sockets, with bluetoothd for what only it knows.
+/// The way to a device through the kernel's sockets, with bluetoothd for what only it knows; where the controller is not the kernel's,
+/// through that org.bluez alone.
 final class LiveAir: FuzzAir {
     private let adapter: LiveAdapter
     private let device: BlueZDeviceID
@@ -12,12 +13,15 @@ final class LiveAir: FuzzAir {
     /// How long a link may take to end: the kernel keeps it for 2 s after its last socket.
     private static let endTime = Duration.seconds(10)
     private static let listeningTime: Int64 = 10_000_000_000
+    /// How much longer the bus may take to say that an answer did not come.
+    private static let answerTime = Duration.seconds(2)
 
     init(_ adapter: LiveAdapter, _ device: BlueZDeviceID) { (self.adapter, self.device) = (adapter, device) }
 
     var waiting: LiveWait { adapter.waiting }
 
     func connect() throws(LiveFailure) -> AttributeLink? {
+        if adapter.adapter.hasRadio { return try connectByRadio() }
         do throws(SystemError) {
             let number = try AttributeSocket.connect(to: device, adapter: adapter.adapter.ownAddress ?? "")
             let descriptor = Descriptor(owning: number)
@@ -40,6 +44,23 @@ final class LiveAir: FuzzAir {
             ]
             if ofDevice.contains(error.code) { return nil }
             throw .missing("\(error.description); see wakebench doctor")
+        }
+    }
+
+    /// The same where the adapter's org.bluez makes the link; what it answers is of the device, unless it is not there.
+    private func connectByRadio() throws(LiveFailure) -> AttributeLink? {
+        var answer: BlueZAdapter.Opened?
+        adapter.adapter.openAttributes(of: device, within: Self.linkTime) { answer = $0 }
+        // It is answered in that time, or for that it is over.
+        _ = try waiting.wait(for: Self.linkTime + Self.answerTime) { answer != nil }
+        switch answer {
+        case .success(let socket):
+            do throws(SystemError) { return try AttributeLink(owning: socket.take(), waiting) } catch {
+                throw .missing(error.description)
+            }
+        case .failure(let error) where error.isAboutNobody:
+            throw .missing("\(device.address): \(error.message); does its org.bluez still run?")
+        case .failure, nil: return nil
         }
     }
 
