@@ -527,7 +527,7 @@ let package = Package(
         tests("WakeCapturesTests", uses: ["WakeCaptures", "WakeDevices", "WakeModel"], exclude: ["Captures"]),
         tests("WakeSystemTests", uses: ["ChildProcess", "WakeSystem"]),
         testLibrary("BlueZStandIn", uses: ["WakeBus", "WakeSystem"]),
-        tests("WakeBusTests", uses: ["BlueZStandIn", "WakeBus", "WakeBlueZ", "WakeSystem"]),
+        tests("WakeBusTests", uses: ["BlueZStandIn", "CWakeShims", "WakeBus", "WakeBlueZ", "WakeSystem"]),
         tests("WakeAPNsTests", uses: ["CNGHTTP2", "COpenSSL", "ChildProcess", "WakeAPNs", "WakeSystem"]),
         tests("WakeBundlesTests", uses: ["WakeBundles", "WakeModel"]),
         tests(

@@ -123,6 +123,18 @@ struct HCIMonitorTests {
         #expect(ends.heard == [[2]])
     }
 
+    @Test("What a note says is missing is counted, and other notes are not")
+    func noted() throws {
+        let ends = try Ends()
+        let others = ["Linux version 6.1\0", "", "wakebench: -1 frames lost", "wakebench: 3 frames"]
+        for text in ["wakebench: 12 frames lost\0", "wakebench: 5 frames lost"] + others {
+            try ends.send(message(12, 0, Array(text.utf8)))
+        }
+        try ends.send(message(3, 0, Array("wakebench: 7 frames lost".utf8)))
+        try ends.loop.runOnce(timeout: 0)
+        #expect(ends.monitor.lost == 17)
+    }
+
     @Test("A message beyond the longest is counted, whatever it says, and the next is heard")
     func oversized() throws {
         let ends = try Ends(longest: 16)

@@ -30,6 +30,8 @@ package final class StandInBlueZ {
     private var notifications: [WakeSystem.Timer] = []
     /// Whether the adapter says that programs can be peripherals on it.
     package var offersPeripheralRole = false
+    /// Answers what stands for the kernel's sockets, `org.wakebench.Radio1`; nil where the adapter has no such interface.
+    package var radio: ((IncomingCall) -> Void)?
     /// What a Connect call does.
     package var connects = Connects.succeed
     /// The error with which AcquireNotify is answered; nil grants it.
@@ -139,6 +141,7 @@ package final class StandInBlueZ {
                 ("SupportedInstances", .byte(5)), ("ActiveInstances", .byte(0)),
             ]
         }
+        if radio != nil { interfaces["org.wakebench.Radio1"] = [] }
         add(adapterPath, interfaces, announce: announce)
     }
 
@@ -385,6 +388,9 @@ package final class StandInBlueZ {
             call.reply()
         case ("org.bluez.AgentManager1", _): call.reply()
         case ("org.bluez.ProfileManager1", _): return profile(call)
+        case ("org.wakebench.Radio1", _):
+            guard let radio else { return false }
+            radio(call)
         case (Self.adapterInterface, _): return adapter(call)
         case (Self.deviceInterface, _): return device(call)
         case (Self.characteristicInterface, _): return characteristic(call)
