@@ -312,10 +312,11 @@ class Channels:
         for each in self.all():
             each.flowed()
 
-    def end(self):
-        """The radio is gone, which Bumble tells no channel."""
+    def end(self, connection=None):
+        """A link is gone, or all are with their radio: Bumble tells no channel of some of that."""
         for each in self.all():
-            each.abort()
+            if connection is None or each.connection is connection:
+                each.abort()
 
     def made(self, connection):
         """A channel with a free number, or None where there is none, or no descriptor for it."""

@@ -277,6 +277,7 @@ class RemoteDevice(Interface):
         if self.bearer is not bearer:
             return
         bearer.end()
+        self.adapter.channels.end(bearer.connection)
         self.bearer = None
         resolved, self.resolved = self.resolved, False
         if self.asked_to_end:
