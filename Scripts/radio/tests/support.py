@@ -31,6 +31,8 @@ SERVICE, CHARACTERISTIC = "org.bluez.GattService1", "org.bluez.GattCharacteristi
 DESCRIPTOR = "org.bluez.GattDescriptor1"
 PROPERTIES, MANAGER = "org.freedesktop.DBus.Properties", "org.freedesktop.DBus.ObjectManager"
 HCI0 = "/org/bluez/hci0"
+# Of the agents here.
+AGENT = "/test/agent"
 PACKAGE = os.path.join(os.path.dirname(__file__), "..")
 # The peripherals of the tests are cut off in the middle of what they do, and a world is made in one call that waits: of
 # both Bumble and asyncio tell at length.
@@ -219,6 +221,37 @@ class Client:
 
 def plain(values):
     return {name: value.value for name, value in values.items()}
+
+
+class Agent:
+    """An agent on the bus. `answers` are by method: a function of the arguments, for the signature and the body."""
+
+    def __init__(self, client, answers):
+        self.asked, self.answers, self.called = [], answers, asyncio.Event()
+        client.bus.add_message_handler(self.hear)
+
+    def hear(self, message):
+        if message.message_type is not MessageType.METHOD_CALL or message.path != AGENT:
+            return None
+        self.asked.append((message.member, *message.body))
+        self.called.set()
+        if message.member not in self.answers:
+            return Message.new_error(message, "org.bluez.Error.Rejected", "no")
+        signature, body = self.answers[message.member](*message.body)
+        return Message.new_method_return(message, signature, body)
+
+
+async def register(client, capability):
+    manager = "org.bluez.AgentManager1"
+    await client.call("/org/bluez", manager, "RegisterAgent", "os", AGENT, capability)
+    await client.call("/org/bluez", manager, "RequestDefaultAgent", "o", AGENT)
+
+
+async def accept_pairing(client):
+    """An agent that takes pairing in which nothing is compared."""
+    agent = Agent(client, {"RequestAuthorization": lambda *_: ("", [])})
+    await register(client, "NoInputNoOutput")
+    return agent
 
 
 class Peripheral:

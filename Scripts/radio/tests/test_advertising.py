@@ -217,7 +217,7 @@ class Controllers(unittest.IsolatedAsyncioTestCase):
             controller.supported_commands.discard(hci.HCI_LE_SET_ADVERTISING_ENABLE_COMMAND)
 
         await self.begin(change)
-        self.assertEqual(list(self.client.objects[HCI0]), [ADAPTER])
+        self.assertEqual(list(self.client.objects[HCI0]), [ADAPTER, "org.wakebench.Radio1"])
         self.assertEqual(self.client.objects[HCI0][ADAPTER]["Roles"], ["central"])
         self.assertNotIn(GATT, self.client.objects[HCI0])
 

@@ -10,11 +10,10 @@ from bumble import att, hci
 from dbus_fast import Message, Variant
 
 from .support import (
-    ADAPTER, BOUND, CHARACTERISTIC, DEVICE, HCI0, PROPERTIES, Between, Client, Peripheral, RadioTest, Refusal, World,
-    command_of,
+    ADAPTER, AGENT, BOUND, CHARACTERISTIC, DEVICE, HCI0, PROPERTIES, Agent, Between, Client, Peripheral, RadioTest,
+    Refusal, World, command_of, register,
 )
 from .test_links import heart_rate
-from .test_pairing import AGENT, Agent, register
 
 SCAN = hci.HCI_LE_SET_EXTENDED_SCAN_ENABLE_COMMAND
 CONNECT = (hci.HCI_LE_CREATE_CONNECTION_COMMAND, hci.HCI_LE_EXTENDED_CREATE_CONNECTION_COMMAND)

@@ -8,11 +8,11 @@ import unittest
 
 from bumble.gatt import Characteristic, Service
 from bumble.pairing import PairingConfig, PairingDelegate
-from dbus_fast import Message, MessageType
 
-from .support import ADAPTER, BOUND, CHARACTERISTIC, DEVICE, HCI0, Client, Peripheral, RadioTest, World
+from .support import (
+    ADAPTER, AGENT, BOUND, CHARACTERISTIC, DEVICE, HCI0, Agent, Client, Peripheral, RadioTest, World, register,
+)
 
-AGENT = "/test/agent"
 Capability = PairingDelegate.IoCapability
 
 
@@ -45,30 +45,6 @@ class FarAgent(PairingDelegate):
 
     async def get_number(self):
         return await self.shown
-
-
-class Agent:
-    """An agent on the bus. `answers` are by method: a function of the arguments, for the signature and the body."""
-
-    def __init__(self, client, answers):
-        self.asked, self.answers, self.called = [], answers, asyncio.Event()
-        client.bus.add_message_handler(self.hear)
-
-    def hear(self, message):
-        if message.message_type is not MessageType.METHOD_CALL or message.path != AGENT:
-            return None
-        self.asked.append((message.member, *message.body))
-        self.called.set()
-        if message.member not in self.answers:
-            return Message.new_error(message, "org.bluez.Error.Rejected", "no")
-        signature, body = self.answers[message.member](*message.body)
-        return Message.new_method_return(message, signature, body)
-
-
-async def register(client, capability):
-    manager = "org.bluez.AgentManager1"
-    await client.call("/org/bluez", manager, "RegisterAgent", "os", AGENT, capability)
-    await client.call("/org/bluez", manager, "RequestDefaultAgent", "o", AGENT)
 
 
 class Pairing(RadioTest):

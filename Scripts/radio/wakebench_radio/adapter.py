@@ -12,9 +12,12 @@ from .agent import Session
 from .application import GattManager
 from .bearer import canonical
 from .bus import Interface, Refused, exported
+from .channels import Channels
 from .device import LONGEST_NAME, Heard, RemoteDevice
 from .hci import Radio
 from .host import LinkEnded, RadioFailure
+from .monitor import Monitors
+from .radio1 import Radio1
 from .table import Table
 
 log = logging.getLogger(__name__)
@@ -100,6 +103,9 @@ class Adapter(Interface):
         self.offers, self.advertising = GattManager(self), AdvertisingManager(self)
         # By connection, what a peer asked before its link was told.
         self.early = {}
+        self.channels = Channels(self.has_key, self.name_of_peer)
+        self.monitors = Monitors(index, lambda: self.radio)
+        self.radio1 = Radio1(self)
         owner.vanished.append(self.client_gone)
 
     def new_radio(self):
@@ -145,6 +151,7 @@ class Adapter(Interface):
         """Tells a new Bumble device how to pair."""
         self.radio.device.pairing_config_factory = self.pairing_configuration
         self.radio.device.smp_manager.session_proxy = Session
+        self.channels.install(self.radio.device)
 
     def pairing_configuration(self, connection):
         """What is said of this end. `delegate` of the device is set while it is being paired from here."""
@@ -157,12 +164,25 @@ class Adapter(Interface):
         )
 
     def device_of(self, connection):
+        """The device whose link it is, or None."""
         return next(
             (each for each in self.devices.values() if each.bearer and each.bearer.connection is connection), None
         )
 
+    def has_key(self, connection):
+        device = self.device_of(connection)
+        return self.keys.has(device.identity if device else connection.peer_address)
+
+    def name_of_peer(self, connection):
+        """A peer's address and type, as its device says them."""
+        device = self.device_of(connection)
+        address = device.address if device else connection.peer_address
+        return f"{address.to_string(False)} {'public' if address.is_public else 'random'}"
+
     def announce(self):
-        self.owner_bus.add(self.place, self, *([self.offers, self.advertising] if self.radio.can_advertise else []))
+        roles = [self.offers, self.advertising] if self.radio.can_advertise else []
+        self.owner_bus.add(self.place, self, self.radio1, *roles)
+        self.monitors.came()
         for address in self.keys.addresses():
             if self.key(address) not in self.devices:
                 self.keep(RemoteDevice(self, address))
@@ -215,6 +235,7 @@ class Adapter(Interface):
 
     async def withdraw(self):
         """Takes all objects away, behind the answers that fail with the links."""
+        self.channels.end()
         clearing = {each.clearing for each in self.devices.values() if each.clearing is not None}
         if clearing:
             await asyncio.wait(clearing, timeout=1)
@@ -228,6 +249,7 @@ class Adapter(Interface):
             self.drop(device)
         self.identities.clear()
         self.owner_bus.remove(self.place)
+        self.monitors.went()
         await self.come_back()
 
     async def come_back(self):

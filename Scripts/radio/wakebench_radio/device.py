@@ -217,6 +217,10 @@ class RemoteDevice(Interface):
             raise Refused("InProgress", "In Progress")
         if self.connected:
             return
+        await self.attach(self.linked)
+
+    async def attach(self, linked):
+        """Makes a link, which `linked` is called with. Refused says what bluetoothd says of a failure."""
         if self.blocked:
             raise Refused("Failed", "the device is blocked")
         self.attempt = asyncio.Event()
@@ -226,7 +230,7 @@ class RemoteDevice(Interface):
                 # Disconnect came together with the link.
                 await self.adapter.radio.hang_up(link)
             elif self.bearer is None and self.adapter.radio.device.connections.get(link.handle) is link:
-                self.linked(link)
+                linked(link)
         except LinkEnded:
             # Unless it connected itself meanwhile.
             pass
@@ -256,20 +260,24 @@ class RemoteDevice(Interface):
 
     def linked(self, link):
         """A link is up: that is told before anything else."""
-        self.asked_to_end = False
         bearer = Bearer(self.adapter.radio, link, self.values_heard, self.silent)
-        self.bearer = bearer
+        self.serving = Link(self.adapter.table, bearer, self.place, lambda: self.security(bearer), self.end_served)
+        self.taken_over(bearer)
+        for packet in self.adapter.early.pop(link, []):
+            self.serving.hear(packet)
+        self.start(self.resolve(bearer))
+
+    def taken_over(self, bearer):
+        """What speaks on a new link is there."""
+        self.asked_to_end = False
+        self.bearer, link = bearer, bearer.connection
         # A turn later: what the peer said before is told before.
         soon = asyncio.get_running_loop().call_soon
         link.on("disconnection", lambda reason: soon(self.link_gone, bearer, reason))
         link.on("security_request", lambda _: self.start(self.secured(bearer)))
         link.on("pairing", lambda keys: self.paired_by_peer(bearer))
         link.on("pairing_failure", lambda reason: self.end_session(bearer))
-        self.serving = Link(self.adapter.table, bearer, self.place, lambda: self.security(bearer), self.end_served)
         self.changed("Connected")
-        for packet in self.adapter.early.pop(link, []):
-            self.serving.hear(packet)
-        self.start(self.resolve(bearer))
 
     def end_served(self, reason):
         log.warning("%s: %s; its link is ended", self.text, reason)
@@ -292,6 +300,7 @@ class RemoteDevice(Interface):
         if self.bearer is not bearer:
             return
         bearer.end()
+        self.adapter.channels.end(bearer.connection)
         serving, self.bearer, self.serving = self.serving, None, None
         resolved, self.resolved = self.resolved, False
         if self.asked_to_end:
@@ -302,7 +311,8 @@ class RemoteDevice(Interface):
         if self.bus is not None:
             self.bus.emit(self.path, self.interface, "Disconnected", "ss", REASONS.get(reason, UNKNOWN_REASON))
             self.changed("Connected", *(["ServicesResolved"] if resolved else []))
-        serving.close()
+        if serving is not None:
+            serving.close()
         self.start(self.adapter.advertising.resume())
         for each in self.remote:
             if isinstance(each, RemoteCharacteristic):

@@ -36,6 +36,11 @@ class SteadyDevice(Device):
 
     own_address = hci.Address.ANY_RANDOM
 
+    def __init__(self, *facts, **named):
+        # By handle of a link, what gets its ATT PDUs in place of client and server.
+        self.raw_attributes = {}
+        super().__init__(*facts, **named)
+
     def heard(self, report):
         pass
 
@@ -60,6 +65,9 @@ class SteadyDevice(Device):
             self.emit(self.EVENT_CONNECTION, connection)
 
     def on_gatt_pdu(self, connection_handle, pdu):
+        if raw := self.raw_attributes.get(connection_handle):
+            raw(pdu)
+            return
         connection = self.lookup_connection(connection_handle)
         if connection is None or not pdu:
             return

@@ -134,12 +134,22 @@ class QuietHost(Host):
     """
 
     heard = 0.0
+    # Gets each packet as it is on the transport, and whether it is sent; None while nobody listens.
+    tap = None
     # Nothing is sent any more.
     over = False
 
     def send_hci_packet(self, packet):
         if self.hci_sink and not self.over:
-            self.hci_sink.on_packet(bytes(packet))
+            octets = bytes(packet)
+            if self.tap is not None:
+                self.tap(octets, True)
+            self.hci_sink.on_packet(octets)
+
+    def on_packet(self, packet):
+        if self.tap is not None:
+            self.tap(packet, False)
+        super().on_packet(packet)
 
     def on_hci_packet(self, packet):
         self.heard = asyncio.get_running_loop().time()
@@ -240,7 +250,7 @@ class Line:
         # Why it is gone, whether it was there, and what is said once.
         self.lost, self.opened, self.garbage, self.complained = None, False, False, False
         self.gone = asyncio.Event()
-        self.watching = []
+        self.watching, self.tapped_by = [], None
 
     def failure(self, doing, error):
         """What could not be done, why, and what helps."""
@@ -282,7 +292,14 @@ class Line:
         host.on("flush", lambda: self.lose("the transport was closed"))
         host.on("hardware_error", lambda code: self.lose(f"the controller reports a hardware error 0x{code:02x}"))
         host.on("silent", lambda command: self.silent(host, command))
+        host.tap = self.tapped_by
         return host
+
+    def tap(self, tap):
+        """What gets each packet as it is on the transport, and whether it is sent; None for nobody."""
+        self.tapped_by = tap
+        if self.host is not None:
+            self.host.tap = tap
 
     async def ready(self, work):
         """Waits for what makes the controller ready, at most as long as the transport is there."""
