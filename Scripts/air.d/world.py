@@ -138,14 +138,19 @@ class Process:
         except asyncio.TimeoutError:
             raise Failed(f"{self.name} had not ended after {seconds} s") from None
 
+    def send(self, number):
+        # The library's own looks for its end as well, and then nobody hears of that.
+        if self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.process.pid, number)
+
     async def end(self, number=signal.SIGTERM):
         """Ends it; a text where it did not end as it should, else nothing."""
-        if self.process.returncode is None:
-            self.process.send_signal(number)
+        self.send(number)
         try:
             await asyncio.wait_for(self.process.wait(), ENDING)
         except asyncio.TimeoutError:
-            self.process.kill()
+            self.send(signal.SIGKILL)
             await self.process.wait()
             return f"{self.name} did not end {ENDING} s after SIGTERM, and was killed"
         finally:
