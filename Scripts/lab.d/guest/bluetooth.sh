@@ -6,6 +6,8 @@
 #   kill_belt                       the same without a word to the other end of its link, as when a battery runs out
 #   belt_log PATTERN [SECONDS]      waits until the belt said a line that matches
 #   belt WORD...                    drives the belt: fault NAME, disconnect, silence, advertise
+#   start_device FILE               plays a file by Scripts/radio on hci1; its log is /out/device.log
+#   stop_device                     the device is gone, and hci1 free for another
 #   start_beacon FILE [INDEX]       plays a file of an ibeacon on hci1 or another; its log is /out/beacon.log
 #   stop_beacon                     the beacon is gone, and its controller free for another
 #   beacon_log PATTERN [SECONDS]    waits until the beacon said a line that matches
@@ -141,6 +143,21 @@ belt_log() { # PATTERN [SECONDS]
 
 belt() { # WORD...
     echo "$*" >/run/belt
+}
+
+start_device() { # FILE
+    wait_for 180 radio_is_free 1 || return
+    PYTHONPATH=$PYTHONPATH:$PWD/Scripts/radio /usr/bin/python3 -B -m wakebench_radio.air "$1" --hci hci-socket:1 --again 1 \
+        >/out/device.log 2>&1 &
+    device_id=$!
+    wait_for 60 grep -q '^air: ready' /out/device.log || {
+        tail -n 20 /out/device.log >&2
+        return 1
+    }
+}
+
+stop_device() {
+    end_process "$device_id"
 }
 
 start_beacon() { # FILE [INDEX]

@@ -208,10 +208,18 @@ class Attributes(RadioTest):
         other.close()
         await self.far.until(lambda: self.far.subscribed == [True, False])
 
-    async def test_a_second_start_is_in_progress(self):
+    async def test_a_second_start_of_a_client_is_answered(self):
         await self.client.call(self.main, CHARACTERISTIC, "StartNotify")
-        refusal = await self.refused(self.client.call(self.main, CHARACTERISTIC, "StartNotify"))
-        self.assertEqual(refusal.name, "org.bluez.Error.InProgress")
+        await self.client.call(self.main, CHARACTERISTIC, "StartNotify")
+        await self.client.call(self.main, CHARACTERISTIC, "StopNotify")
+        await self.far.until(lambda: self.far.subscribed == [True, False])
+
+    async def test_options_of_another_type_are_refused(self):
+        for options in {"offset": Variant("s", "1")}, {"type": Variant("q", 1)}:
+            refusal = await self.refused(
+                self.client.call(self.main, CHARACTERISTIC, "WriteValue", "aya{sv}", b"\0", options)
+            )
+            self.assertEqual(refusal.name, "org.bluez.Error.InvalidArguments")
 
     # Sockets
 

@@ -131,7 +131,7 @@ class Discovery(RadioTest):
             refusal = await self.refused(self.client.call(HCI0, ADAPTER, "SetDiscoveryFilter", "a{sv}", body))
             self.assertEqual(refusal.name, "org.bluez.Error.InvalidArguments")
         refusal = await self.refused(self.client.call(HCI0, ADAPTER, "RemoveDevice", "s", "x"))
-        self.assertEqual(refusal.name, "org.bluez.Error.InvalidArguments")
+        self.assertEqual(refusal.name, "org.freedesktop.DBus.Error.UnknownMethod")
         refusal = await self.refused(self.client.call(HCI0, ADAPTER, "RemoveDevice", "o", f"{HCI0}/dev_0"))
         self.assertEqual(refusal.name, "org.bluez.Error.DoesNotExist")
 

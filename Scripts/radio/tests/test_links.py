@@ -114,10 +114,9 @@ class Links(RadioTest):
         reading = asyncio.ensure_future(self.client.read(place))
         await asyncio.wait_for(asked.wait(), 10)
         await peripheral.links[0].disconnect()
+        service = place.rsplit("/", 1)[0]
         await self.client.until(
-            lambda: any(
-                event[0] == "removed" and event[1] == place.rpartition("/")[0] for event in self.client.events
-            ), "the objects' end, of which the service is the last",
+            lambda: any(event[0] == "removed" and event[1] == service for event in self.client.events), "the objects' end"
         )
         refusal = await self.refused(reading)
         self.assertEqual(refusal.name, "org.bluez.Error.NotConnected")
@@ -128,7 +127,7 @@ class Links(RadioTest):
         self.assertEqual((both["Connected"], both["ServicesResolved"]), (False, False))
         self.assertEqual(order[2:4], ["error", "removed"])
         gone = [event[1] for event in self.client.events if event[0] == "removed"]
-        self.assertLess(gone.index(place), gone.index(place.rsplit("/", 1)[0]), "what is below goes first")
+        self.assertLess(gone.index(place), gone.index(service), "what is below goes first")
 
     async def test_requests_that_wait_fail_with_the_link(self):
         async def never(link):

@@ -40,17 +40,16 @@ def refused(code):
     return Refused(*known.get(code, ("Failed", f"Operation failed with ATT error: 0x{code:02x}")))
 
 
+def option(options, name, signature):
+    """An option of a call, or None; refused where it is of another type."""
+    value = options.get(name)
+    if value is not None and value.signature != signature:
+        raise Refused("InvalidArguments", "Invalid arguments in method call")
+    return value and value.value
+
+
 def not_connected():
     return Refused("NotConnected", "Not Connected")
-
-
-def option(options, name, signature, default):
-    """One of a call's options, which has this type and no other."""
-    if name not in options:
-        return default
-    if options[name].signature != signature:
-        raise Refused("InvalidArguments", "Invalid arguments in method call")
-    return options[name].value
 
 
 class RemoteService(Interface):
@@ -98,7 +97,7 @@ class Attribute(Interface):
             raise Refused("Failed", "Operation failed with ATT error: 0x0e") from None
 
     async def read_value(self, options):
-        offset = option(options, "offset", "q", 0)
+        offset = option(options, "offset", "q") or 0
         value = await self.on_link(lambda bearer: bearer.read(self.handle, offset))
         if not offset:
             self.value = value
@@ -136,7 +135,7 @@ class RemoteDescriptor(Attribute):
         if self.uuid == CONFIGURATION:
             # StartNotify and AcquireNotify write it.
             raise Refused("NotPermitted", "Write not permitted")
-        offset = option(options, "offset", "q", 0)
+        offset = option(options, "offset", "q") or 0
         await self.write_value(bytes(value), offset)
 
 
@@ -160,9 +159,10 @@ class RemoteCharacteristic(Attribute):
             "UUID": Variant("s", self.facts.uuid),
             "Service": Variant("o", self.service.place),
             "Value": Variant("ay", self.value),
-            "Notifying": Variant("b", bool(self.notified)),
             "Flags": Variant("as", [word for bit, word in FLAGS if self.facts.properties & bit]),
         }
+        if self.facts.properties & (NOTIFY | INDICATE):
+            said["Notifying"] = Variant("b", bool(self.notified))
         if self.facts.properties & COMMAND:
             said["WriteAcquired"] = Variant("b", self.write_socket is not None)
         if self.facts.properties & NOTIFY:
@@ -179,10 +179,10 @@ class RemoteCharacteristic(Attribute):
 
     @exported("aya{sv}")
     async def WriteValue(self, _, value, options):
-        said = option(options, "type", "s", None)
-        offset = option(options, "offset", "q", 0)
+        said = option(options, "type", "s")
+        offset = option(options, "offset", "q") or 0
         if said not in (None, "command", "request", "reliable"):
-            raise Refused("InvalidArguments", "Invalid arguments in method call")
+            raise Refused("NotSupported", "Operation is not supported")
         if self.write_socket is not None:
             raise Refused("NotPermitted", "Write acquired")
         if said == "command" or said is None and not self.facts.properties & WRITE:
@@ -223,7 +223,9 @@ class RemoteCharacteristic(Attribute):
         if self.notify_socket is not None:
             raise Refused("NotPermitted", "Notify acquired")
         if sender in self.notified:
-            raise Refused("InProgress", "In Progress")
+            if self.configuring.locked():
+                raise Refused("InProgress", "In Progress")
+            return
         first = not self.notified
         # Before the request: values may come before its response.
         self.notified.add(sender)

@@ -105,7 +105,7 @@ class RemoteDevice(Interface):
         self.services, self.remote = [], []
         self.handles = {}
         self.resolving = asyncio.Lock()
-        self.clearing = None
+        self.clearing = self.securing = None
 
     @property
     def connected(self):
@@ -274,7 +274,7 @@ class RemoteDevice(Interface):
         # A turn later: what the peer said before is told before.
         soon = asyncio.get_running_loop().call_soon
         link.on("disconnection", lambda reason: soon(self.link_gone, bearer, reason))
-        link.on("security_request", lambda _: self.start(self.secured(bearer)))
+        link.on("security_request", lambda _: self.start(self.secure(bearer)))
         link.on("pairing", lambda keys: self.paired_by_peer(bearer))
         link.on("pairing_failure", lambda reason: self.end_session(bearer))
         self.changed("Connected")
@@ -341,15 +341,27 @@ class RemoteDevice(Interface):
             self.operations.discard(task)
 
     async def secure(self, bearer):
-        """Encrypts the link to a peer that is paired. False if nothing more was won by that."""
-        if not self.paired or bearer.connection.is_encrypted or not bearer.alive:
+        """Encrypts the link, and pairs first where there is no key. False if nothing more was won by that.
+
+        Calls that need it at one time wait for one attempt.
+        """
+        if bearer.connection.is_encrypted or not bearer.alive:
             return False
+        if self.securing is None:
+            self.securing = self.start(self.encrypt(bearer))
+            self.securing.add_done_callback(lambda _: setattr(self, "securing", None))
+        return await asyncio.shield(self.securing)
+
+    async def encrypt(self, bearer):
         try:
-            await bounded(bearer.connection.encrypt(), 5)
+            if self.paired:
+                await bounded(bearer.connection.encrypt(), 5)
+            elif self.delegate is None:
+                await self.pair(None)
         except (Exception, LinkEnded, asyncio.TimeoutError) as error:
             log.info("%s: cannot be encrypted: %r", self.text, error)
             return False
-        return bearer.alive
+        return bearer.alive and bearer.connection.is_encrypted
 
     # The attributes
 
@@ -484,18 +496,6 @@ class RemoteDevice(Interface):
         if self.delegate is None:
             raise Refused("DoesNotExist", "Does Not Exist")
         await self.end_link()
-
-    async def secured(self, bearer):
-        """The peer asks for security: with the key that is there, or by pairing."""
-        if bearer.connection.is_encrypted or self.delegate is not None:
-            return
-        if self.paired:
-            await self.secure(bearer)
-            return
-        try:
-            await self.pair(None)
-        except Refused as refusal:
-            log.info("%s: %s", self.text, refusal.text)
 
     def paired_by_peer(self, bearer):
         """The peer paired, unasked from here."""

@@ -35,7 +35,7 @@ class Radio1(Interface):
         return device
 
     @exported("oq", "h")
-    async def OpenChannel(self, sender, path, psm):
+    async def OpenChannel(self, _, path, psm):
         """A stream over a link that is up, to an LE credit-based channel of the peer (psm 1 to 255)."""
         self.adapter.check_ready()
         device = self.device(path)
@@ -45,7 +45,7 @@ class Radio1(Interface):
         if bearer is None:
             raise Refused("NotConnected", "Not Connected")
         try:
-            channel = await device.operate(self.open(device, bearer, psm, sender))
+            channel = await device.operate(self.open(device, bearer, psm))
         except ChannelRefused as refusal:
             raise Refused("Failed", f"Channel refused with L2CAP result: 0x{refusal.code:04x}") from None
         except LinkEnded:
@@ -54,7 +54,7 @@ class Radio1(Interface):
             raise Refused("Failed", "the peer does not answer whether it opens the channel") from None
         return WithDescriptors([0], [channel.release()])
 
-    async def open(self, device, bearer, psm, sender):
+    async def open(self, device, bearer, psm):
         """What wants more security gets it, once: so does the kernel (net/bluetooth/l2cap_core.c, l2cap_le_connect_rsp)."""
         channels = self.adapter.channels
         try:
@@ -62,25 +62,12 @@ class Radio1(Interface):
         except ChannelRefused as refusal:
             if refusal.code not in (AUTHENTICATION, ENCRYPTION) or bearer.connection.is_encrypted:
                 raise
-            if not await self.secured(device, bearer, sender):
-                raise
-        if not bearer.alive:
-            raise LinkEnded
-        return await channels.open(bearer.connection, psm)
-
-    async def secured(self, device, bearer, sender):
-        if device.paired:
-            return await device.secure(bearer)
-        if device.delegate is not None:
-            return False
-        try:
-            await device.pair(sender)
-        except Refused as refusal:
-            log.info("%s: %s", device.text, refusal.text)
+            secured = await device.secure(bearer)
             if not bearer.alive:
                 raise LinkEnded from None
-            return False
-        return bearer.connection.is_encrypted
+            if not secured:
+                raise
+        return await channels.open(bearer.connection, psm)
 
     @exported("b", "qh")
     def ListenChannels(self, _, encrypted):
