@@ -10,11 +10,16 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from xml.sax.saxutils import escape
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RADIO = ROOT / "Scripts/radio"
+sys.path.append(str(RADIO))
+
+from wakebench_radio.private_bus import CONFIGURATION
+
 OUT = ROOT / ".build/air"
 # Whether org.bluez is a process beside the run. Without it the run is given `--backend bluetooth=hci`, and starts its own.
 BESIDE = True
@@ -22,14 +27,6 @@ BESIDE = True
 BOUND, ENDING = 60, 6
 # Characters of a line that are read, and lines of a process that are shown when a play fails.
 LONGEST, TAIL = 1 << 20, 12
-# No <servicedir> and no <includedir>: nothing is started by a call.
-CONFIGURATION = """\
-<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
- "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig><type>session</type><listen>unix:path={path}</listen><auth>EXTERNAL</auth>
-<policy context="default"><allow user="*"/><allow own="*"/><allow send_destination="*" eavesdrop="true"/>
-<allow eavesdrop="true"/></policy></busconfig>
-"""
 
 
 class Failed(Exception):
@@ -207,7 +204,7 @@ class World:
         """org.bluez of the first controller, on a bus of its own."""
         if not any(each.name == "bus" for each in self.processes):
             configuration = self.sockets / "bus.conf"
-            configuration.write_text(CONFIGURATION.format(path=escape(f"{self.sockets}/bus")))
+            configuration.write_text(CONFIGURATION.format(socket=escape(f"{self.sockets}/bus")))
             command = ["dbus-daemon", f"--config-file={configuration}", "--nofork", "--nopidfile", "--print-address"]
             await (await self.begin("bus", *command)).said("^unix:")
         bridge = await self.radio(name, "wakebench_radio", "--bus", self.bus, "--hci", self.transport(0))
