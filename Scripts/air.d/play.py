@@ -112,13 +112,10 @@ def main():
     options, plays = chosen()
     if options.list:
         for play in PLAYS:
-            print(f"{play.name:<28} {play.proves}" + (f"; left out: it waits for {play.waits}" if play.waits else ""))
+            print(f"{play.name:<28} {play.proves}")
         return 0
     if not plays:
-        plays = [play for play in PLAYS if not play.waits]
-        for play in PLAYS:
-            if play.waits:
-                print(f"{play.name}: left out: it waits for {play.waits}")
+        plays = PLAYS
     try:
         wakebench(), bundles(), python()
     except Missing as failure:

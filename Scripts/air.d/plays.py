@@ -1,11 +1,12 @@
 """The plays of Scripts/air: what each needs on the air, does, and proves."""
 
 import json
+import os
 import re
 import shutil
 import signal
 
-from world import BESIDE, RADIO, ROOT, Failed, Missing, World, program, python
+from world import RADIO, ROOT, Failed, Missing, program, python
 
 SCENARIOS, DEVICES = "Devices/Scenarios", "Devices/Bluetooth"
 LAB, HERE = "Scripts/lab.d", "Scripts/air.d"
@@ -19,62 +20,83 @@ class Play:
     seconds:  what it takes, for the order
     lab:      the job of the lab that plays the same on bluetoothd, or None
     proves:   in a line
-    waits:    what is not there yet, so that it is played by its name alone; nothing for the others
     limit:    seconds after which it is ended
+    words:    options of its run
     """
 
-    def __init__(self, name, work, seconds, lab=None, proves="", waits="", device=None, limit=240):
+    def __init__(self, name, work, seconds, lab=None, proves="", device=None, limit=240, words=()):
         self.name, self.work, self.seconds, self.lab, self.proves = name, work, seconds, lab, proves
-        self.waits, self.device, self.limit = waits, device, limit
+        self.device, self.limit, self.words = device, limit, words
         self.scenario = f"{SCENARIOS}/{name}.yaml"
-
-
-async def on_air(world, *devices):
-    """The devices, and the bridge beside them."""
-    made = await world.devices(*devices)
-    await world.bridge()
-    return made
-
-
-async def for_run(world, *devices):
-    """The same for a run, which may have a bridge of its own."""
-    return await (on_air if BESIDE else World.devices)(world, *devices)
 
 
 async def equal(world, play):
     """A scenario of Devices has the verdicts and values of a simulated run."""
     await world.simulate(play.scenario)
-    await for_run(world, f"{DEVICES}/{play.device}.yaml")
-    await world.went_well(await world.run(play.scenario))
+    await world.devices(f"{DEVICES}/{play.device}.yaml")
+    await world.went_well(await world.run(play.scenario, *play.words))
     await world.same()
 
 
 async def demo(world, play):
+    """The run writes down its own adapter's traffic, and a device made of that is like the belt."""
     await equal(world, play)
-    simulated, real = world.values("simulated"), world.values("run")
-    if simulated != real or not real:
-        raise Failed(f"values of the simulated run: {simulated}; on the air: {real}")
+    same_values(world, "simulated", "run")
+    made = await world.bench("import", "import", world.out / "run/hci.btsnoop", "-o", world.out / "captured.yaml")
+    if code := await made.code():
+        raise Failed(f"wakebench import ended with {code}")
+    await like_the_belt(world, "captured", "run")
+    await traced(world)
     why = await world.bench("why", "why", "com.example.heartrate", "--run", world.out / "run")
     if code := await why.code():
         raise Failed(f"wakebench why ended with {code}")
+
+
+def same_values(world, one, other):
+    of_one, of_other = world.values(one), world.values(other)
+    if of_one != of_other or not of_other:
+        raise Failed(f"values of the run {one}: {of_one}; of {other}: {of_other}")
+
+
+async def like_the_belt(world, name, run):
+    """A device file in the folder, NAME.yaml, does in the belt's scenario what the belt did in a run."""
+    text = (ROOT / SCENARIOS / "heart-rate-belt.yaml").read_text()
+    scenario = world.out / f"{name}-scenario.yaml"
+    scenario.write_text(text.replace("../Bluetooth/heart-rate-belt.yaml", f"{name}.yaml"))
+    await world.simulate(scenario, f"simulated-{name}")
+    await world.same(f"simulated-{name}", run)
+    same_values(world, f"simulated-{name}", run)
+
+
+async def traced(world):
+    """Of the run's captures tshark reads each packet, and each value that the run decided about, once."""
+    if not shutil.which("tshark"):
+        raise Missing("no tshark; install the package tshark")
+    log = (world.out / "run/decisions.ndjson").read_text()
+    decided = log.count('"kind":"characteristic-notified"')
+    for form in "btsnoop", "pcapng":
+        for wanted, filter in (0, "_ws.malformed || _ws.expert.severity >= 6291456"), (decided, "btatt.opcode == 0x1b"):
+            read = await world.begin(f"tshark-{form}-{wanted}", "tshark", "-r", world.out / f"run/hci.{form}", "-Y", filter)
+            await read.code()
+            # As root it says first that it should not be.
+            if (found := read.count("^ *[0-9]+ ")) != wanted:
+                raise Failed(f"tshark finds {found} packets of hci.{form} with {filter}, and not {wanted}")
 
 
 async def desk_beacon(world, play):
     """The beacon's timetable begins once the app has it watched."""
     await world.simulate(play.scenario)
     await world.link(2)
-    if BESIDE:
-        await world.bridge()
     run = await world.run(play.scenario)
     await run.said("monitoring-started desk")
-    await world.devices(f"{DEVICES}/desk-beacon.yaml", hci=[world.transport(1)])
+    await world.devices(f"{DEVICES}/desk-beacon.yaml", hci=world.transport(1))
     await world.went_well(run)
     await world.same()
 
 
 async def absent_belt(world, play):
-    devices = await for_run(world, f"{DEVICES}/steady-belt.yaml=belt", f"{LAB}/devices/staying-beacon.yaml=beacon")
-    run = await world.run(f"{LAB}/scenarios/beacon-and-absent-belt.yaml")
+    devices = await world.devices(f"{DEVICES}/steady-belt.yaml=belt", f"{HERE}/devices/staying-beacon.yaml=beacon")
+    run = await world.run(f"{HERE}/scenarios/beacon-and-absent-belt.yaml")
     await run.said("region-entered desk")
     await devices.order("belt: leave")
     await world.went_well(run)
@@ -86,7 +108,7 @@ async def hang_up(world, play):
     shutil.copytree(ROOT / LAB / "bundles/Writer", app)
     script = app / "writer"
     script.write_text(script.read_text().replace("PROGRAM", program("BluetoothApp")))
-    device = await for_run(world, f"{LAB}/devices/writable.yaml")
+    device = await world.devices(f"{LAB}/devices/writable.yaml")
     run = await world.run(f"{HERE}/scenarios/hang-up.yaml", apps=app.parent)
     await run.said("value-written", 3)
     await device.order("disconnect")
@@ -94,31 +116,71 @@ async def hang_up(world, play):
 
 
 async def bridge_restarts(world, play):
-    """The bridge is killed without notice, as bluetoothd is in the lab, and comes again."""
+    """The run's org.bluez is killed without notice, as bluetoothd is in the lab, and the run starts it again."""
     await world.devices(f"{DEVICES}/steady-belt.yaml")
-    first = await world.bridge()
-    run = await world.run(f"{HERE}/scenarios/bridge-restarts.yaml", beside=True)
+    run = await world.run(f"{HERE}/scenarios/bridge-restarts.yaml")
     await run.said("characteristic-notified", 2)
-    await first.end(signal.SIGKILL)
-    await world.bridge("bridge-again")
+    os.kill(world.bridge_of(run), signal.SIGKILL)
+    await run.said("the radio's program was ended by signal 9: .*; it is started again in 500 ms")
     await world.went_well(run)
 
 
-async def device_check(world, play):
-    async def ends_with(wanted, name, target, within, *texts):
-        check = await world.bench(name, "device", "check", "--live", target, "--within", within)
-        if (code := await check.code()) != wanted:
-            raise Failed(f"{name} ended with {code}, not {wanted}")
-        said = "\n".join(check.lines)
-        if absent := [each for each in texts if each not in said]:
-            raise Failed(f"{name} does not say: {', '.join(absent)}")
+async def ends_with(process, wanted, *texts, seconds=120):
+    """A process ends with an exit code, and has said these texts."""
+    if (code := await process.code(seconds)) != wanted:
+        raise Failed(f"{process.name} ended with {code}, not {wanted}")
+    said = "\n".join(process.lines)
+    if absent := [each for each in texts if each not in said]:
+        raise Failed(f"{process.name} does not say: {', '.join(absent)}")
 
-    await ends_with(12, "without-bluetooth", "Lamp", "5s")
-    await on_air(world, f"{DEVICES}/heart-rate-belt.yaml=belt", f"{LAB}/devices/bad-lamp.yaml=lamp")
-    await ends_with(3, "not-heard", "F0:00:00:00:00:01", "3s", "(HR Belt)", "(Lamp; 2)")
-    await ends_with(0, "good-belt", "HR Belt", "60s")
+
+async def device_check(world, play):
+    async def check(wanted, name, target, within, *texts):
+        await ends_with(await world.on_hci(name, "device", "check", "--live", target, "--within", within), wanted, *texts)
+
+    await check(12, "without-a-controller", "Lamp", "5s", "start what listens there first")
+    await world.devices(f"{DEVICES}/heart-rate-belt.yaml=belt", f"{HERE}/devices/bad-lamp.yaml=lamp")
+    await check(3, "not-heard", "F0:00:00:00:00:01", "3s", "(HR Belt)", "(Lamp; 2)")
+    await check(0, "good-belt", "HR Belt", "60s")
     guidelines = ("ADG-1", "ADG-2", "ADG-9", "ADG-10", "ADG-11", "GATT-1")
-    await ends_with(7, "bad-lamp", "F0:11:22:33:44:66", "60s", *(f": {each}: " for each in guidelines))
+    await check(7, "bad-lamp", "F0:11:22:33:44:66", "60s", *(f": {each}: " for each in guidelines))
+
+
+async def device_fuzz(world, play):
+    """A healthy lamp survives; two die of long values, and how and of what is said."""
+    lamp = f"{LAB}/devices/lamp.yaml"
+    bugs = (
+        "--local-name", "vanishing=Vanishing", "--address", "vanishing=F0:11:22:33:44:88", "--bug", "vanishing=vanish:100",
+        "--local-name", "hanging=Hanging", "--address", "hanging=F0:11:22:33:44:99", "--bug", "hanging=hang:100",
+    )
+    await world.devices(f"{lamp}=healthy", f"{lamp}=vanishing", f"{lamp}=hanging", words=bugs)
+
+    async def fuzz(wanted, name, target, time, *texts):
+        words = ("--for", time, "--within", "60s", "--seed", "7", "--writes", "all", "-o", world.out / f"fuzz-{name}")
+        process = await world.on_hci(name, "device", "fuzz", target, *words)
+        await ends_with(process, wanted, *texts)
+        return process
+
+    healthy = await fuzz(0, "healthy", "Lamp", "8s", "it is there, and answers")
+    if healthy.count("took one|link lost|no answer|another value"):
+        raise Failed("something is found about a healthy lamp")
+    await fuzz(7, "vanishing", "Vanishing", "30s", "it is gone from the air: lost with operation")
+    texts = ("no answer in 30s to operation", "does not answer any more: lost with operation")
+    await fuzz(7, "hanging", "Hanging", "30s", *texts)
+    for bug in "vanishing", "hanging":
+        length = json.loads((world.out / f"fuzz-{bug}/summary.json").read_text())["died_of"]["length"]
+        if length < 100:
+            raise Failed(f"{bug} died of {length} bytes, and is made to die of 100 or more")
+
+
+async def record(world, play):
+    """The belt is recorded, and a device made of that is like the belt."""
+    await world.devices(f"{DEVICES}/heart-rate-belt.yaml")
+    await ends_with(await world.on_hci("unnamed", "record", "ble", "-o", world.out / "unnamed.yaml"), 2, "name the device")
+    words = ("-o", world.out / "recorded.yaml", "--capture", "btsnoop,pcapng", "--for", "46s")
+    await ends_with(await world.on_hci("recorded", "record", "ble", "HR Belt", *words), 0)
+    await world.simulate(f"{SCENARIOS}/heart-rate-belt.yaml")
+    await like_the_belt(world, "recorded", "simulated")
 
 
 async def peripheral(world, play):
@@ -132,7 +194,7 @@ async def peripheral(world, play):
             place, program("PeripheralEnd"), ROOT / reader, *words, DBUS_SYSTEM_BUS_ADDRESS=world.bus
         )
         await service.said("^advertising-started")
-        central = await world.devices(f"{reader}=reader", name=f"central-{place}", hci=[world.transport(1)])
+        central = await world.devices(f"{reader}=reader", name=f"central-{place}", hci=world.transport(1))
         if code := await central.code(60):
             raise Failed(f"the central ended with {code}")
         for pattern in (
@@ -169,8 +231,6 @@ async def bumble_example(world, play):
     configuration.write_text(json.dumps({"name": "Bumble", "address": "F0:F1:F2:F3:F4:F5", "advertising_interval": 100}))
     await world.link(2)
     await world.begin("heart_rate_server", python(), "-B", example, configuration, world.transport(1))
-    if BESIDE:
-        await world.bridge()
     await world.went_well(await world.run(scenario))
 
 
@@ -189,7 +249,8 @@ async def fetched(world):
 
 async def contract(world, play):
     """The bridge answers a client of the bus as bluetoothd does, but in what is known."""
-    devices = await on_air(world, f"{HERE}/devices/contract.yaml")
+    devices = await world.devices(f"{HERE}/devices/contract.yaml")
+    await world.bridge()
     asked = await world.begin(
         "contract", python(), "-B", ROOT / HERE / "contract.py", "--bus", world.bus, "--of", "bridge"
     )
@@ -198,13 +259,15 @@ async def contract(world, play):
     await devices.said("^contract: disconnected")
 
 
-def scenario(name, device, seconds, lab=None, work=equal, proves="verdicts and values of a simulated run", waits=""):
-    return Play(name, work, seconds, lab, proves, waits, device)
+def scenario(name, device, seconds, lab=None, work=equal, proves="verdicts of a simulated run", words=()):
+    return Play(name, work, seconds, lab, proves, device, words=words)
 
 
-CHANNELS = "channels of the bridge"
 PLAYS = [
-    scenario("heart-rate-belt", "heart-rate-belt", 47, "capture", demo, "verdicts and all values, and the answer of why"),
+    scenario(
+        "heart-rate-belt", "heart-rate-belt", 75, "capture", demo,
+        "verdicts and all values, the answer of why, and what the run captures", ("--capture", "btsnoop,pcapng"),
+    ),
     scenario("heart-rate-belt-force-quit", "heart-rate-belt", 39, "wakebench"),
     scenario("heart-rate-belt-python", "heart-rate-belt", 47),
     scenario("two-apps-shared-belt", "heart-rate-belt", 47, "wakebench"),
@@ -216,15 +279,17 @@ PLAYS = [
     scenario("scan-duplicates", "thermometer", 17),
     scenario("uart-echo", "nordic-uart", 6, "answers"),
     scenario("glucose-records", "glucose-meter", 22, "answers"),
-    scenario("l2cap-logger", "l2cap-logger", 80, "wakebench", waits=CHANNELS),
-    scenario("l2cap-logger-waits", "l2cap-logger", 95, waits=CHANNELS),
-    scenario("thermometer-peripheral", "thermometer-reader", 110, "wakebench", waits=CHANNELS),
+    scenario("l2cap-logger", "l2cap-logger", 80, "wakebench"),
+    scenario("l2cap-logger-waits", "l2cap-logger", 95),
+    scenario("thermometer-peripheral", "thermometer-reader", 110, "wakebench"),
     scenario("desk-beacon", "desk-beacon", 85, "restarts", desk_beacon),
     Play("beacon-and-absent-belt", absent_belt, 85, "faults", "a beacon is heard between attempts to connect"),
     Play("hang-up", hang_up, 12, "faults", "service again after a device hung up in mid-write"),
     Play("bridge-restarts", bridge_restarts, 16, "restarts", "service again after org.bluez was killed"),
     Play("device-check", device_check, 10, "device", "live checks of a good belt and of a bad lamp"),
-    Play("peripheral", peripheral, 20, "peripheral", "a central uses a service", "the bridge as a peripheral"),
+    Play("device-fuzz", device_fuzz, 70, "device", "a healthy lamp survives, two die of what is said"),
+    Play("record", record, 60, "record", "the belt recorded is like the belt"),
+    Play("peripheral", peripheral, 20, "peripheral", "a central uses a service"),
     Play("bleak", bleak, 46, "bluetooth", "bleak is a client of the bridge, before and after it was killed"),
     Play("bumble-heart", bumble_example, 30, None, "an example of Bumble's is a device"),
     Play("contract", contract, 6, "bluetooth", "calls and signals are answered as by bluetoothd"),

@@ -10,19 +10,11 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
-from xml.sax.saxutils import escape
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RADIO = ROOT / "Scripts/radio"
-sys.path.append(str(RADIO))
-
-from wakebench_radio.private_bus import CONFIGURATION
-
 OUT = ROOT / ".build/air"
-# Whether org.bluez is a process beside the run. Without it the run is given `--backend bluetooth=hci`, and starts its own.
-BESIDE = True
 # Seconds that a word of a process is waited for, and that a process may take to end.
 BOUND, ENDING = 60, 6
 # Characters of a line that are read, and lines of a process that are shown when a play fails.
@@ -193,21 +185,16 @@ class World:
         air = await self.radio("link", "wakebench_radio.link", *(self.transport(index) for index in range(count)))
         await air.said('^{"controllers"')
 
-    async def devices(self, *files, name="devices", hci=None):
-        """Devices on the air, on linked controllers of their own or on the transports `hci`."""
-        where = ["--hci", *hci] if hci else ["--link", self.sockets]
-        devices = await self.radio(name, "wakebench_radio.air", *(ROOT / each for each in files), *where)
+    async def devices(self, *files, name="devices", hci=None, words=()):
+        """Devices on the air, on linked controllers of their own or on the transport `hci`; `words` are options more."""
+        where = ["--hci", hci] if hci else ["--link", self.sockets]
+        devices = await self.radio(name, "wakebench_radio.air", *(ROOT / each for each in files), *where, *words)
         await devices.said("^air: ready")
         return devices
 
     async def bridge(self, name="bridge"):
-        """org.bluez of the first controller, on a bus of its own."""
-        if not any(each.name == "bus" for each in self.processes):
-            configuration = self.sockets / "bus.conf"
-            configuration.write_text(CONFIGURATION.format(socket=escape(f"{self.sockets}/bus")))
-            command = ["dbus-daemon", f"--config-file={configuration}", "--nofork", "--nopidfile", "--print-address"]
-            await (await self.begin("bus", *command)).said("^unix:")
-        bridge = await self.radio(name, "wakebench_radio", "--bus", self.bus, "--hci", self.transport(0))
+        """org.bluez of the first controller, on a bus of its own, for a client that starts none."""
+        bridge = await self.radio(name, "wakebench_radio", "--folder", self.sockets, "--hci", self.transport(0))
         await bridge.said('^{"adapters"')
         return bridge
 
@@ -217,16 +204,28 @@ class World:
     # The bench
 
     async def bench(self, name, *words):
-        """Starts wakebench, with the bridge's bus for the system's."""
-        return await self.begin(name, wakebench(), *words, DBUS_SYSTEM_BUS_ADDRESS=self.bus)
+        """Starts wakebench where there is no system bus."""
+        return await self.begin(name, wakebench(), *words, DBUS_SYSTEM_BUS_ADDRESS=f"unix:path={self.sockets}/none")
 
-    async def run(self, scenario, *words, beside=BESIDE, apps=None):
+    async def on_hci(self, name, *words):
+        """Starts wakebench with the first controller."""
+        return await self.bench(name, *words, "--hci", self.transport(0))
+
+    async def run(self, scenario, *words, apps=None):
         """Starts a run on the air. Its decisions are lines of the process `run`."""
-        backend = ["bluez"] if beside else ["bluetooth=hci", "--hci", self.transport(0)]
-        return await self.bench(
-            "run", "run", ROOT / scenario, "--backend", *backend, "--apps", apps or bundles(), "--out", self.out / "run",
-            "--follow", *words,
+        return await self.on_hci(
+            "run", "run", ROOT / scenario, "--backend", "bluetooth=hci", "--apps", apps or bundles(), "--out",
+            self.out / "run", "--follow", *words,
         )
+
+    def bridge_of(self, run):
+        """The process that is org.bluez of a run."""
+        pid = run.process.pid
+        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for child in children:
+            if b"wakebench_radio" in pathlib.Path(f"/proc/{child}/cmdline").read_bytes():
+                return int(child)
+        raise Failed(f"the run has no bridge among its children {children}")
 
     async def went_well(self, run, seconds=300):
         """Waits for a run whose expectations are met."""
@@ -234,16 +233,16 @@ class World:
             unmet = [line for line in run.lines if line.startswith("NOT MET")]
             raise Failed("; ".join([f"the run ended with {code}", *unmet]))
 
-    async def simulate(self, scenario):
+    async def simulate(self, scenario, name="simulated"):
         run = await self.begin(
-            "simulated", wakebench(), "run", ROOT / scenario, "--apps", bundles(), "--out", self.out / "simulated", "--quiet"
+            name, wakebench(), "run", ROOT / scenario, "--apps", bundles(), "--out", self.out / name, "--quiet"
         )
         if code := await run.code():
             raise Failed(f"the simulated run ended with {code}")
 
-    async def same(self):
-        """The run has the verdicts and values of the simulated one."""
-        compared = await self.begin("compare", wakebench(), "compare", self.out / "simulated", self.out / "run")
+    async def same(self, one="simulated", other="run"):
+        """A run has the verdicts of another."""
+        compared = await self.begin("compare", wakebench(), "compare", self.out / one, self.out / other)
         if await compared.code():
             raise Failed("simulated against real:\n" + "\n".join(compared.lines))
 

@@ -146,6 +146,7 @@ STEPS = [
     tests("tests of processes", "processes", BUILT, but=PURE + BENCH + COMMANDS, processors=0.3, **TESTED),
     *lab_jobs(),
     Step("clocks", "Scripts/lab.d/clocks", after=BUILT, processors=0, parts=("all", "ci", "clocks"), **RELEASE),
+    Step("radio", "Scripts/radio/test", after=(*BUILT, "environments"), processors=0.4),
     Step("air", "Scripts/air.d/test && Scripts/air", after=(*BUILT, "environments"), processors=0.3, **RELEASE),
     Step("gpsd", "Scripts/gpsd.d/test", after=BUILT, processors=0, **RELEASE),
     Step("voip", "Scripts/voip.d/test", after=BUILT, processors=0, **RELEASE),

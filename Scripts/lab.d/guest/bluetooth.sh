@@ -8,9 +8,6 @@
 #   belt WORD...                    drives the belt: fault NAME, disconnect, silence, advertise
 #   start_device FILE               plays a file by Scripts/radio on hci1; its log is /out/device.log
 #   stop_device                     the device is gone, and hci1 free for another
-#   start_beacon FILE [INDEX]       plays a file of an ibeacon on hci1 or another; its log is /out/beacon.log
-#   stop_beacon                     the beacon is gone, and its controller free for another
-#   beacon_log PATTERN [SECONDS]    waits until the beacon said a line that matches
 #   start_central FILE [ARG...]     plays a file of a central under Devices/Bluetooth on hci1; its log is /out/central.log
 #   stop_central                    the central is gone, and hci1 free for another
 #   central_log PATTERN [SECONDS]   waits until the central said a line that matches
@@ -158,24 +155,6 @@ start_device() { # FILE
 
 stop_device() {
     end_process "$device_id"
-}
-
-start_beacon() { # FILE [INDEX]
-    wait_for 180 radio_is_free "${2:-1}" || return
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/beacon.py" "$1" "hci-socket:${2:-1}" >/out/beacon.log 2>&1 &
-    beacon_id=$!
-    beacon_log '^ready' 60
-}
-
-stop_beacon() {
-    end_process "$beacon_id"
-}
-
-beacon_log() { # PATTERN [SECONDS]
-    wait_for "${2:-180}" grep -qE "$1" /out/beacon.log || {
-        tail -n 20 /out/beacon.log >&2
-        return 1
-    }
 }
 
 start_central() { # FILE [ARG...]

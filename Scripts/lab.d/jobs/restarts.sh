@@ -1,21 +1,8 @@
-# Proves the bench on a real bluetoothd where things come and go: a beacon, bluetoothd that is restarted, and the adapter in
-# mid-stream. The run folders are in /out/runs, for comparison with simulated runs.
+# Proves the bench on a real bluetoothd where things come and go: bluetoothd that is restarted, and the adapter in mid-stream. The
+# run's folder is in /out/runs.
 #   Scripts/lab run Scripts/lab.d/jobs/restarts.sh 900
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 source "$WAKEBENCH_LAB_PARTS/guest/scenarios.sh"
-
-# The beacon's timetable begins once the app has it watched, however long the start of both takes.
-play_beacon() { # NAME DEVICE
-    local id
-    echo "== $1 --backend bluez =="
-    "$bench" run "Devices/Scenarios/$1.yaml" --backend bluez --apps .build/apps --out "/tmp/runs/$1" &
-    id=$!
-    wait_for 180 grep -q 'didStartMonitoring desk' "/tmp/runs/$1/apps/com.example.fences.log" &&
-        start_beacon "$2" || failed "no beacon for $1"
-    wait "$id" || failed "$1"
-    keep "$1"
-    stop_beacon
-}
 
 values() { # NAME
     grep -c didUpdateValue "/tmp/runs/$1/apps/com.example.heartrate.log"
@@ -36,10 +23,6 @@ service_again() { # WHAT
 }
 
 start_bluetooth || exit 1
-play_beacon desk-beacon Devices/Bluetooth/desk-beacon.yaml
-"$bench" why com.example.fences --run /tmp/runs/desk-beacon || failed "why com.example.fences"
-
-echo "== radio-restarts =="
 start_belt Devices/Bluetooth/steady-belt.yaml || exit 1
 "$bench" run Scripts/lab.d/scenarios/radio-restarts.yaml --backend bluez --apps .build/apps --out /tmp/runs/radio-restarts &
 bench_id=$!
