@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 
-from plays import PLAYS
+from plays import CLIENTS, PLAYS
 from world import OUT, ROOT, Failed, Missing, World, bundles, python, wakebench
 
 # All at once, values come as evenly as one at a time; the longest play is as long as twelve slots need for all.
@@ -117,7 +117,8 @@ def main():
     if not plays:
         plays = PLAYS
     try:
-        wakebench(), bundles(), python()
+        # All that waits for long is made before the first play.
+        wakebench(), bundles(), python(), python(CLIENTS)
     except Missing as failure:
         print(f"air: {failure}", file=sys.stderr)
         return MISSING

@@ -1,21 +1,25 @@
 """The plays of Scripts/air: what each needs on the air, does, and proves."""
 
+import contextlib
 import json
 import os
 import re
 import shutil
 import signal
+import socket
 
 from world import RADIO, ROOT, Failed, Missing, program, python
 
 SCENARIOS, DEVICES = "Devices/Scenarios", "Devices/Bluetooth"
 LAB, HERE = "Scripts/lab.d", "Scripts/air.d"
+# The requirements of bleak and of RootCanal.
+CLIENTS = f"{HERE}/requirements.txt"
 
 
 class Play:
     """One play.
 
-    name:     what it is called; of a scenario its own name
+    name:     what it is called; of a scenario its own name, unless `scenario` says that
     work:     awaited with the world and this
     seconds:  what it takes, for the order
     lab:      the job of the lab that plays the same on bluetoothd, or None
@@ -24,10 +28,10 @@ class Play:
     words:    options of its run
     """
 
-    def __init__(self, name, work, seconds, lab=None, proves="", device=None, limit=240, words=()):
+    def __init__(self, name, work, seconds, lab=None, proves="", device=None, limit=240, words=(), scenario=None):
         self.name, self.work, self.seconds, self.lab, self.proves = name, work, seconds, lab, proves
         self.device, self.limit, self.words = device, limit, words
-        self.scenario = f"{SCENARIOS}/{name}.yaml"
+        self.scenario = f"{SCENARIOS}/{scenario or name}.yaml"
 
 
 async def equal(world, play):
@@ -214,7 +218,7 @@ async def bleak(world, play):
     for turn, values in enumerate((["0048", "0049"], ["004a"]), 1):
         bridge = await world.bridge(f"bridge-{turn}")
         central = await world.begin(
-            f"bleak-{turn}", python(f"{HERE}/requirements.txt"), "-B", ROOT / LAB / "peers/bleak_central.py",
+            f"bleak-{turn}", python(CLIENTS), "-B", ROOT / LAB / "peers/bleak_central.py",
             "HR Belt", "2a37", len(values), DBUS_SYSTEM_BUS_ADDRESS=world.bus,
         )
         if (code := await central.code(120)) or central.lines != values:
@@ -245,6 +249,21 @@ async def fetched(world):
             raise Missing(f"PyPI gives no sources of bumble {version}")
         await (await world.begin("tar", "tar", "-xzf", folder / f"bumble-{version}.tar.gz", "-C", folder)).code()
     return example
+
+
+async def root_canal(world, play):
+    """The controllers are those of RootCanal, Android's emulator: a connection to its port makes one."""
+    with contextlib.ExitStack() as free:
+        sockets = [free.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(4)]
+        ports = [each.getsockname()[1] for each in sockets]
+    words = [f"--{name}_port={port}" for name, port in zip(("test", "hci", "link", "link_ble"), ports)]
+    controllers = await world.begin("rootcanal", python(CLIENTS), "-m", "rootcanal", *words)
+    await controllers.said(f"Listening on: {ports[1]} ")
+    world.others = [f"tcp-client:127.0.0.1:{ports[1]}"] * 2
+    await world.simulate(play.scenario)
+    await world.devices(f"{DEVICES}/{play.device}.yaml", hci=world.transport(1))
+    await world.went_well(await world.run(play.scenario))
+    await world.same()
 
 
 async def contract(world, play):
@@ -292,5 +311,9 @@ PLAYS = [
     Play("peripheral", peripheral, 20, "peripheral", "a central uses a service"),
     Play("bleak", bleak, 46, "bluetooth", "bleak is a client of the bridge, before and after it was killed"),
     Play("bumble-heart", bumble_example, 30, None, "an example of Bumble's is a device"),
+    Play(
+        "root-canal", root_canal, 30, None, "a scenario with an encrypted link on RootCanal's controllers", "glucose-meter",
+        scenario="glucose-records",
+    ),
     Play("contract", contract, 6, "bluetooth", "calls and signals are answered as by bluetoothd"),
 ]

@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RADIO = ROOT / "Scripts/radio"
 OUT = ROOT / ".build/air"
 # Seconds that a word of a process is waited for, and that a process may take to end.
-BOUND, ENDING = 60, 6
+BOUND, ENDING = 60, 20
 # Characters of a line that are read, and lines of a process that are shown when a play fails.
 LONGEST, TAIL = 1 << 20, 12
 
@@ -65,7 +65,7 @@ def end_with_parent():
 
 
 class Process:
-    """A process, whose lines are kept in FOLDER/NAME.log and can be waited for."""
+    """A process in a group of its own, whose lines are kept in FOLDER/NAME.log and can be waited for."""
 
     def __init__(self, name, process, log):
         self.name, self.process, self.log = name, process, log
@@ -77,7 +77,8 @@ class Process:
     async def begin(name, folder, *command, **variables):
         process = await asyncio.create_subprocess_exec(
             *map(str, command), cwd=ROOT, env={**os.environ, **variables}, limit=LONGEST, preexec_fn=end_with_parent,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
         )
         return Process(name, process, folder / f"{name}.log")
 
@@ -131,7 +132,7 @@ class Process:
         # The library's own looks for its end as well, and then nobody hears of that.
         if self.process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(self.process.pid, number)
+                os.killpg(self.process.pid, number)
 
     async def end(self, number=signal.SIGTERM):
         """Ends it; a text where it did not end as it should, else nothing."""
@@ -143,6 +144,9 @@ class Process:
             await self.process.wait()
             return f"{self.name} did not end {ENDING} s after SIGTERM, and was killed"
         finally:
+            # What it started may hold its output open.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
             await self.reading
         if any(line.startswith("Traceback") for line in self.lines):
             return f"{self.name} had an error of its own: {self.lines[-1]}"
@@ -159,6 +163,8 @@ class World:
         # The path of a socket has at most 107 bytes.
         self.sockets = pathlib.Path(tempfile.mkdtemp(prefix="air-"))
         self.bus = f"unix:path={self.sockets}/bus"
+        # Transports of controllers that are others' than linked ones: the bench's first.
+        self.others = []
         self.processes = []
 
     async def begin(self, name, *command, **variables):
@@ -178,7 +184,7 @@ class World:
 
     def transport(self, index):
         """The transport of a controller; the first is the bench's."""
-        return f"unix:{self.sockets}/{index}"
+        return self.others[index] if self.others else f"unix:{self.sockets}/{index}"
 
     async def link(self, count):
         """Linked controllers without devices."""

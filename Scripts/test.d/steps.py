@@ -147,7 +147,7 @@ STEPS = [
     *lab_jobs(),
     Step("clocks", "Scripts/lab.d/clocks", after=BUILT, processors=0, parts=("all", "ci", "clocks"), **RELEASE),
     Step("radio", "Scripts/radio/test", after=(*BUILT, "environments"), processors=0.4),
-    Step("air", "Scripts/air.d/test && Scripts/air", after=(*BUILT, "environments"), processors=0.3, **RELEASE),
+    Step("air", "Scripts/air.d/test && Scripts/air --slots 5", after=(*BUILT, "environments"), processors=0.6, **RELEASE),
     Step("gpsd", "Scripts/gpsd.d/test", after=BUILT, processors=0, **RELEASE),
     Step("voip", "Scripts/voip.d/test", after=BUILT, processors=0, **RELEASE),
     Step("mutants", "Scripts/mutate --sample 10 --jobs 1", after=("debug build", "packages")),

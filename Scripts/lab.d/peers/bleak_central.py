@@ -7,9 +7,9 @@ from bleak import BleakClient, BleakScanner
 
 
 async def main(name, uuid, count):
-    found = await BleakScanner.find_device_by_name(name, timeout=30)
+    found = await BleakScanner.find_device_by_name(name, timeout=90)
     if found is None:
-        sys.exit(f"central: {name} was not heard in 30 s")
+        sys.exit(f"central: {name} was not heard in 90 s")
     values = asyncio.Queue()
     # A guest without KVM takes longer than the ten seconds that bleak waits.
     async with BleakClient(found, timeout=90) as client:
