@@ -5,13 +5,17 @@ import os
 import socket
 import unittest
 
-from bumble import l2cap
+from bumble import hci, l2cap
 from bumble.core import ProtocolError
+from bumble.hci import Address
 from bumble.l2cap import LeCreditBasedChannelSpec
 
 from wakebench_radio.channels import CREDITS, MPS
 
-from .support import ADAPTER, BOUND, DEVICE, HCI0, PROPERTIES, RadioTest, accept_pairing
+from .offers import Central, Offers
+from .support import (
+    ADAPTER, BOUND, DEVICE, HCI0, PROPERTIES, Between, Client, RadioTest, World, accept_pairing,
+)
 
 RADIO = "org.wakebench.Radio1"
 PSM = 0x25
@@ -336,7 +340,7 @@ class Ended(ChannelTest):
         await served.end()
 
 
-class Listened(ChannelTest):
+class Listening:
     async def listen(self, encrypted=False):
         """A PSM, and the socket on which channels come."""
         answer = await self.client.call(HCI0, RADIO, "ListenChannels", "b", encrypted)
@@ -356,6 +360,8 @@ class Listened(ChannelTest):
         self.addCleanup(stream.close)
         return said.decode(), stream
 
+
+class Listened(Listening, ChannelTest):
     async def opened(self, peripheral, psm):
         spec = LeCreditBasedChannelSpec(psm=psm)
         return Served(await asyncio.wait_for(peripheral.links[0].create_l2cap_channel(spec), BOUND))
@@ -430,6 +436,29 @@ class Listened(ChannelTest):
             )
             answer = await asyncio.wait_for(answers.get(), BOUND)
             self.assertEqual(int(answer.result), result)
+
+
+class Overtaken(Listening, unittest.IsolatedAsyncioTestCase):
+    async def test_a_central_is_a_connected_device_before_its_channel(self):
+        """Also where the controller's word of which advertisement it answered comes behind its request."""
+        asyncio.get_running_loop().set_debug(False)
+        world = World(controllers=2)
+        self.addCleanup(world.end)
+        between = await Between.begin(world.sockets[0], f"{world.folder}/between")
+        self.addCleanup(between.close)
+        held = hci.HCI_LE_ADVERTISING_SET_TERMINATED_EVENT
+        between.up = lambda packet: () if packet[:2] == b">" and packet[3] == held else (packet,)
+        said = await asyncio.to_thread(world.begin_bridge, transports=[between.transport])
+        self.client = await Client.open(world.address)
+        self.addCleanup(self.client.close)
+        await Offers(self.client).advertise("/adv")
+        psm, listener = await self.listen()
+        central = await Central.begin(world.sockets[1])
+        self.addAsyncCleanup(central.vanish)
+        link = await asyncio.wait_for(central.device.connect(Address(said["adapters"][0]["address"], Address.PUBLIC_DEVICE_ADDRESS)), BOUND)
+        await asyncio.wait_for(link.create_l2cap_channel(LeCreditBasedChannelSpec(psm=psm)), BOUND)
+        self.assertEqual((await self.accepted(listener))[0], f"{central.address} random")
+        await self.client.until(lambda: self.client.objects[central.path][DEVICE]["Connected"], "the device")
 
 
 del ChannelTest

@@ -7,6 +7,7 @@ import unittest
 from bumble import att
 from bumble.gatt import Characteristic, Service
 
+from .offers import OffersTest
 from .support import ADAPTER, BOUND, DEVICE, HCI0, PROPERTIES, Client, RadioTest
 from .test_links import heart_rate
 
@@ -116,10 +117,12 @@ class RawAttributes(RadioTest):
     async def test_a_client_that_closes_ends_the_link(self):
         peripheral, path = await self.found()
         raw = await self.open(path)
+        gone = asyncio.Event()
+        peripheral.links[0].on("disconnection", lambda _: gone.set())
         raw.close()
         await self.ended(path)
         # And it can have another one.
-        await self.client.until(lambda: not peripheral.links)
+        await asyncio.wait_for(gone.wait(), BOUND)
         self.assertEqual(await (await self.open(path)).ask("1000f0ffff0028"), "011000f00a")
 
     async def test_a_client_that_vanishes_ends_the_link(self):
@@ -189,6 +192,17 @@ class RawAttributes(RadioTest):
         self.assertLess(sent, 20_000)
         # And goes on once there is room.
         self.assertEqual(await raw.ask("1000f0ffff0028"), "011000f00a")
+
+
+class Central(OffersTest):
+    async def test_a_device_that_connects_itself_meanwhile_is_refused(self):
+        central = await self.linked()
+        await central.link.disconnect()
+        await self.client.until(lambda: not self.client.objects[central.path][DEVICE]["Connected"], "the end of the link")
+        opening = asyncio.ensure_future(Raw.open(self.client, central.path))
+        await central.connect()
+        self.assertEqual((await self.refused(opening)).name, "org.bluez.Error.InProgress")
+        self.assertTrue(self.client.objects[central.path][DEVICE]["Connected"])
 
 
 if __name__ == "__main__":

@@ -175,7 +175,7 @@ class Adapter(Interface):
 
     def name_of_peer(self, connection):
         """A peer's address and type, as its device says them."""
-        device = self.device_of(connection)
+        device = self.peer(connection)
         address = device.address if device else connection.peer_address
         return f"{address.to_string(False)} {'public' if address.is_public else 'random'}"
 
@@ -539,13 +539,18 @@ class Adapter(Interface):
             device.attempt.set()
         self.owner_bus.start(self.advertising.resume())
 
-    def asked(self, link, packet):
-        """A peer asks something of the table."""
+    def peer(self, link):
+        """The device of a link, or None. A central that asks for something is one."""
         device = self.device_of(link)
         if device is None and link.role == hci.Role.PERIPHERAL:
             # Its first request overtook the controller's word of which advertisement it answered.
             self.came(link)
             device = self.device_of(link)
+        return device
+
+    def asked(self, link, packet):
+        """A peer asks something of the table."""
+        device = self.peer(link)
         if device is not None:
             device.serving.hear(packet)
         elif link not in self.early:

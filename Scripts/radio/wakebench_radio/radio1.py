@@ -97,9 +97,13 @@ class Radio1(Interface):
             nonlocal made
             made = AttributeLink(device, link, ours)
             device.taken_over(made)
+            for packet in self.adapter.early.pop(link, []):
+                made.hear(packet)
 
         try:
             await device.attach(linked)
+            if made is None:
+                raise Refused("InProgress", "the device connected itself meanwhile; disconnect it first")
         except BaseException:
             theirs.close()
             raise
