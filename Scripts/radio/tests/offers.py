@@ -140,7 +140,7 @@ class Central:
     count = 0
 
     @staticmethod
-    async def begin(transport, mtu=185):
+    async def begin(transport, mtu=185, services=()):
         self = Central()
         Central.count += 1
         self.address = f"F0:AA:01:{os.getpid() >> 8 & 0xFF:02X}:{os.getpid() & 0xFF:02X}:{Central.count:02X}"
@@ -149,6 +149,8 @@ class Central:
         self.device = Device.with_hci("central", Address(self.address), self.transport.source, self.transport.sink)
         self.device.gatt_server.max_mtu = self.mtu = mtu
         self.device.on("error", lambda error: None)
+        for each in services:
+            self.device.add_service(each)
         self.advertisements = asyncio.Queue()
         self.device.on("advertisement", self.advertisements.put_nowait)
         await self.device.power_on()

@@ -12,7 +12,8 @@ from bumble.gatt import Characteristic
 from dbus_fast import Variant
 
 from .offers import Error, Offers, OffersTest
-from .support import ADAPTER, DEVICE, HCI0, PROPERTIES, SERVICE, Client
+from .support import ADAPTER, CHARACTERISTIC, DEVICE, HCI0, PROPERTIES, SERVICE, Client, accept_pairing
+from .test_pairing import locked
 
 HEART, RATE, PLACE, POINT = "180D", "2A37", "2A38", "2A39"
 
@@ -305,6 +306,17 @@ class Peripheral(OffersTest):
         for _ in range(40):
             central.peer.gatt_client.send_gatt_pdu(b"\x0a" + central.find(PLACE).handle.to_bytes(2, "little"))
         await asyncio.wait_for(gone.wait(), 20)
+
+    async def test_a_locked_value_of_a_central_is_not_paired_for(self):
+        """A pairing request is a central's to send."""
+        other = await Client.open(self.world.address)
+        self.addCleanup(other.close)
+        agent = await accept_pairing(other)
+        central = await self.linked(services=[locked()])
+        await self.client.until(lambda: self.client.objects[central.path][DEVICE]["ServicesResolved"], "ServicesResolved")
+        refusal = await self.refused(self.client.read(self.client.attribute(central.path, CHARACTERISTIC, RATE)))
+        self.assertEqual((refusal.name, refusal.text), ("org.bluez.Error.NotPermitted", "Not paired"))
+        self.assertEqual(agent.asked, [])
 
     async def test_a_peripheral_can_use_the_table_too(self):
         """Whose link was made from here, too."""

@@ -343,9 +343,9 @@ class RemoteDevice(Interface):
     async def secure(self, bearer):
         """Encrypts the link, and pairs first where there is no key. False if nothing more was won by that.
 
-        Calls that need it at one time wait for one attempt.
+        Calls that need it at one time wait for one attempt. On the link of a central that is the central's to do.
         """
-        if bearer.connection.is_encrypted or not bearer.alive:
+        if bearer.connection.is_encrypted or not bearer.alive or bearer.connection.role != Role.CENTRAL:
             return False
         if self.securing is None:
             self.securing = self.start(self.encrypt(bearer))
