@@ -1,6 +1,5 @@
 """GattManager1: services of clients, in the adapter's table, and the calls and values between them and peers."""
 
-import asyncio
 import logging
 import os
 import re
@@ -8,7 +7,9 @@ import socket
 
 from dbus_fast import Variant
 
+from .bearer import LONGEST_VALUE
 from .bus import MANAGER, PROPERTIES, Interface, Refused, exported
+from .packets import PacketSocket
 from .table import (
     AUTHENTICATED, CONFIGURATION, ENCRYPTED, EXTENDED, FORBIDDEN, INDICATE, INVALID_LENGTH, INVALID_OFFSET, NOTIFY, OPEN,
     READ, SECURE, WRITE, Attribute, Configuration, characteristic, service, uuid_octets,
@@ -19,8 +20,6 @@ log = logging.getLogger(__name__)
 SERVICE, CHARACTERISTIC, DESCRIPTOR = (f"org.bluez.Gatt{each}1" for each in ("Service", "Characteristic", "Descriptor"))
 # Seconds that an application has for its objects, for a peer's request, and for what nobody waits for.
 READING, ANSWERING, TELLING = 10, 10, 25
-# Octets of one value of the socket that AcquireNotify gives.
-LONGEST_VALUE = 512
 UNLIKELY, IN_PROGRESS = 0x0E, 0xFE
 BROADCAST, COMMAND, SIGNED, EXTENDED_PROPERTIES = 0x01, 0x04, 0x40, 0x80
 # By flag: the properties that it stands for, and what an access has to be then: (properties, read, write, configuration).
@@ -206,10 +205,7 @@ class OfferedCharacteristic(Offered):
 
     def confirmed(self):
         if self.acquired is not None:
-            try:
-                self.acquired.send(b"\1")
-            except OSError:
-                pass
+            self.acquired.send(b"\1")
         elif self.application.is_served:
             self.tell("Confirm")
 
@@ -225,26 +221,12 @@ class OfferedCharacteristic(Offered):
             acquired.close()
             return
         acquired.setblocking(False)
-        self.acquired = acquired
-        asyncio.get_running_loop().add_reader(acquired, self.readable)
-
-    def readable(self):
-        """One value a turn, so that one application does not hold the others up."""
-        try:
-            value = self.acquired.recv(LONGEST_VALUE)
-        except (BlockingIOError, InterruptedError):
-            return
-        except OSError:
-            value = b""
-        if value:
-            self.value(value)
-        else:
-            self.release()
+        # It reads one value a turn, so that one application does not hold the others up.
+        self.acquired = PacketSocket(acquired, 0, lambda value: self.value(value[:LONGEST_VALUE]), self.release)
 
     def release(self):
         acquired, self.acquired = self.acquired, None
         if acquired is not None:
-            asyncio.get_running_loop().remove_reader(acquired)
             acquired.close()
 
     # Ends

@@ -4,15 +4,14 @@ The paths hold handles in four hexadecimal digits, as bluetoothd's do: a charact
 """
 
 import asyncio
-import collections
 import logging
-import socket
 
 from dbus_fast import Variant
 
-from .bearer import Refusal, Silent
+from .bearer import LONGEST_VALUE, Refusal, Silent
 from .bus import Interface, Refused, WithDescriptors, exported
 from .host import LinkEnded
+from .packets import PacketSocket, packet_pair
 
 log = logging.getLogger(__name__)
 
@@ -22,10 +21,8 @@ FLAGS = (
     (BROADCAST, "broadcast"), (READ, "read"), (COMMAND, "write-without-response"), (WRITE, "write"), (NOTIFY, "notify"),
     (INDICATE, "indicate"), (0x40, "authenticated-signed-writes"), (0x80, "extended-properties"),
 )
-# Values that wait for a client which does not read its socket; later ones are lost.
-MOST_WAITING = 4096
-# Octets of a value (Core 5.4, Vol 3, Part F, 3.2.9).
-LONGEST_VALUE = 512
+# Octets that wait for a client which does not read its socket; later values are lost.
+MOST_WAITING = 1 << 20
 UNPAIRED = (0x05, 0x0C, 0x0F)
 
 
@@ -213,7 +210,7 @@ class RemoteCharacteristic(Attribute):
         if self.notified and self.bus is not None:
             self.bus.tell_value(self, value)
         if self.notify_socket is not None:
-            self.notify_socket.send(value)
+            self.notify_socket.tell(value)
 
     # Subscriptions
 
@@ -253,7 +250,7 @@ class RemoteCharacteristic(Attribute):
             raise Refused("NotPermitted", "Notify acquired")
         if self.notified:
             raise Refused("InProgress", "In Progress")
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = packet_pair()
         self.notify_socket = NotifySocket(ours, self.notify_released)
         try:
             await self.configure()
@@ -316,9 +313,8 @@ class RemoteCharacteristic(Attribute):
         bearer = self.device.bearer
         if bearer is None:
             raise not_connected()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = packet_pair()
         self.write_socket = ours
-        ours.setblocking(False)
         self.device.start(self.take_commands(bearer, ours))
         self.changed("WriteAcquired")
         return WithDescriptors([0, bearer.mtu], [theirs.detach()])
@@ -364,68 +360,17 @@ class RemoteCharacteristic(Attribute):
         self.drop_notify_socket()
 
 
-class NotifySocket:
-    """A client's socket for values, one a packet.
-
-    What it has no room for waits here. `released` is called when the client closes its end.
-    """
+class NotifySocket(PacketSocket):
+    """A client's socket for values, one a packet. `released` is called when the client closes its end."""
 
     def __init__(self, ours, released):
-        self.ours, self.released = ours, released
-        self.waiting = collections.deque()
-        self.lost = 0
-        self.loop = asyncio.get_running_loop()
-        ours.setblocking(False)
-        self.loop.add_reader(ours, self.readable)
+        super().__init__(ours, MOST_WAITING, lambda packet: None, released)
+        self.lost = False
 
-    def readable(self):
-        """The client sends nothing: what can be read is its hang-up."""
-        try:
-            if self.ours.recv(1024):
-                return
-        except (BlockingIOError, InterruptedError):
-            return
-        except OSError:
-            pass
-        self.released()
-
-    def send(self, value):
-        if self.waiting:
-            if len(self.waiting) < MOST_WAITING:
-                self.waiting.append(value)
-                return
-            if not self.lost:
-                log.warning("a client does not read the socket of AcquireNotify: values are lost")
-            self.lost += 1
-            return
-        if not self.pass_on(value):
-            self.waiting.append(value)
-            self.loop.add_writer(self.ours, self.writable)
-
-    def pass_on(self, value):
-        """False if the socket is full. One that is closed is seen by its reader."""
-        try:
-            self.ours.send(value)
-        except (BlockingIOError, InterruptedError):
-            return False
-        except OSError:
-            pass
-        return True
-
-    def writable(self):
-        while self.waiting:
-            if not self.pass_on(self.waiting[0]):
-                return
-            self.waiting.popleft()
-        self.loop.remove_writer(self.ours)
-
-    def close(self):
-        self.loop.remove_reader(self.ours)
-        self.loop.remove_writer(self.ours)
-        # What still waits goes as far as the socket takes it.
-        while self.waiting and self.pass_on(self.waiting.popleft()):
-            pass
-        self.ours.close()
+    def tell(self, value):
+        if not self.send(value) and not self.lost:
+            self.lost = True
+            log.warning("a client does not read the socket of AcquireNotify: values are lost")
 
 
 def objects_of(device, service):

@@ -6,7 +6,6 @@ by a call of that turn, behind it. Bumble's own requests take several turns, and
 
 import asyncio
 import dataclasses
-import logging
 import re
 
 from bumble import att
@@ -14,12 +13,12 @@ from bumble.core import UUID
 
 from .host import Alarm, LinkEnded
 
-log = logging.getLogger(__name__)
-
 # Seconds: the limit of one request (Core 5.4, Vol 3, Part F, 3.3.3) with a little more, and of the first one of a link.
 REQUEST, FIRST = 31, 5
 # The longest MTU asked for, as BlueZ does: a value of 512 octets and its head.
 LONGEST_MTU = 517
+# Octets of a value (Core 5.4, Vol 3, Part F, 3.2.9).
+LONGEST_VALUE = 512
 # Services, characteristics and descriptors that are kept of a peer. Devices have some hundred at most.
 MOST_ATTRIBUTES = 4096
 # Packets under way above which the answer to a command waits, and above which commands are refused.
@@ -110,7 +109,7 @@ class Bearer:
         self.flow = asyncio.Event()
         self.queue = connection.data_packet_queue
         self.queue.on("flow", self.flow.set)
-        connection.on("error", lambda error: log.error("a listener failed: %r", error))
+        connection.on("error", radio.complain)
 
     @property
     def alive(self):

@@ -11,14 +11,13 @@ import itertools
 import logging
 import struct
 
-from .bearer import LONGEST_MTU
+from .bearer import LONGEST_MTU, LONGEST_VALUE
 from .table import (
     AUTHENTICATED, DATABASE_HASH, ENCRYPTED, FORBIDDEN, INVALID_OFFSET, OPEN, PRIMARY, SECONDARY, SECURE, shortened,
 )
 
 log = logging.getLogger(__name__)
 
-LONGEST_VALUE = 512
 # Requests that may wait behind the one under way, which a peer of the protocol never sends; parts of prepared writes
 # that do not follow each other (BlueZ, gatt-server.c); values that wait for confirmations, and commands for their
 # application; packets of values that wait for the controller.
