@@ -116,8 +116,6 @@ async def run(chosen):
     beginning = asyncio.ensure_future(begin(chosen, bus, agents, adapters))
     # Nobody reads its failure when a signal came first.
     beginning.add_done_callback(lambda task: task.cancelled() or task.exception())
-    # Its failure is not read when a signal came first.
-    beginning.add_done_callback(lambda task: task.cancelled() or task.exception())
     stop = asyncio.ensure_future(ended.wait())
     code = 0
     try:

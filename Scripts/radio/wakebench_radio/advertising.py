@@ -7,7 +7,7 @@ import struct
 from dbus_fast import Variant
 
 from .bus import PROPERTIES, Interface, Refused, exported
-from .host import RadioFailure
+from .host import LinkEnded, RadioFailure
 from .table import uuid_octets
 
 log = logging.getLogger(__name__)
@@ -174,8 +174,8 @@ class AdvertisingManager(Interface):
                 made.told = await radio.advertise(
                     described.data, described.response, described.connectable, described.interval
                 )
-            except RadioFailure as failure:
-                log.error("%s", failure)
+            except (RadioFailure, LinkEnded) as failure:
+                self.adapter.tell_failure("RegisterAdvertisement", failure)
                 raise Refused("Failed", "Failed to register advertisement") from None
             if self.advertisements.get(key) is not made:
                 await radio.end_advertising(made.told)
@@ -221,7 +221,7 @@ class AdvertisingManager(Interface):
                     continue
                 try:
                     await self.adapter.radio.advertise_again(made.told)
-                except RadioFailure as failure:
+                except (RadioFailure, LinkEnded) as failure:
                     log.info("%s", failure)
 
     def client_gone(self, sender):

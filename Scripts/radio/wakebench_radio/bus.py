@@ -450,7 +450,7 @@ class Bus:
     def properties_call(self, message, there):
         expected = {"Get": "ss", "GetAll": "s", "Set": "ssv"}.get(message.member)
         if expected is None:
-            raise Refused("org.freedesktop.DBus.Error.UnknownMethod", f"{PROPERTIES} has no {message.member}")
+            raise no_method(message, "UnknownMethod")
         if expected != message.signature:
             raise Refused("org.freedesktop.DBus.Error.InvalidArgs", f"{message.member} takes {expected}")
         each = there.get(message.body[0])

@@ -157,8 +157,7 @@ class Radio(Line):
         self.device = SteadyDevice(config=configuration, host=self.host)
         self.device.command_timeout = COMMAND
         self.device.keystore = self.keystore
-        for each in (self.device, self.device.gatt_server):
-            each.on("error", self.complain)
+        self.device.on("error", self.complain)
         self.device.heard, self.device.asked = self.owner.heard, self.owner.asked
         self.device.on("central", self.owner.came)
         self.host.on("le_connection", lambda *facts: asyncio.get_running_loop().call_soon(self.check_link, facts[0]))
@@ -204,16 +203,24 @@ class Radio(Line):
     # Scans
 
     async def scan(self, on):
+        """Begins or ends to scan. Raises as `demand`."""
+        if on:
+            work = self.device.start_scanning(
+                active=True, own_address_type=self.own_type, filter_duplicates=False, scanning_phys=(1,)
+            )
+        else:
+            work = self.device.stop_scanning()
+        await self.demand(work, "scan")
+
+    async def demand(self, work, doing):
+        """The result of what the controller has to do. Raises RadioFailure, or LinkEnded once the radio is lost."""
+        if self.lost is not None:
+            work.close()
+            raise LinkEnded(self.lost)
         try:
-            if on:
-                work = self.device.start_scanning(
-                    active=True, own_address_type=self.own_type, filter_duplicates=False, scanning_phys=(1,)
-                )
-            else:
-                work = self.device.stop_scanning()
-            await bounded(work, COMMAND)
-        except (BaseBumbleError, RuntimeError, TimeoutError) as error:
-            raise self.refusal("scan", error) from error
+            return await bounded(work, COMMAND)
+        except (BaseBumbleError, RuntimeError, AssertionError, TimeoutError, LinkEnded) as error:
+            raise self.refusal(doing, error) from error
 
     def refusal(self, doing, error):
         """What a command's failure is raised as. Of a controller that is gone enough is said elsewhere."""
@@ -242,7 +249,7 @@ class Radio(Line):
     async def advertise(self, data, response, connectable, interval):
         """Begins to advertise, and returns what `advertise_again` and `end_advertising` take. One call at a time.
 
-        `data` and `response` are at most 31 octets each, `interval` is a pair of ms. Raises RadioFailure.
+        `data` and `response` are at most 31 octets each, `interval` is a pair of ms. Raises as `demand`.
         """
         kinds = AdvertisingType
         kind = kinds.UNDIRECTED_SCANNABLE if response else kinds.UNDIRECTED
@@ -257,10 +264,10 @@ class Radio(Line):
                 ),
                 advertising_data=data, scan_response_data=response, auto_start=False,
             )
-            made = await self.demand(work, "refuses to advertise")
+            made = await self.demand(work, "advertise")
             try:
                 await self.advertise_again(made)
-            except RadioFailure:
+            except (RadioFailure, LinkEnded):
                 await self.end_advertising(made)
                 raise
             return made
@@ -273,22 +280,13 @@ class Radio(Line):
         return made
 
     async def advertise_again(self, advertisement):
-        """A connection ends advertising; this goes on with it. Raises RadioFailure."""
-        await self.demand(advertisement.start(), "refuses to go on advertising")
+        """A connection ends advertising; this goes on with it. Raises as `demand`."""
+        await self.demand(advertisement.start(), "go on advertising")
 
     async def end_advertising(self, advertisement):
         if advertisement.enabled:
             await self.try_out(advertisement.stop())
         await self.try_out(advertisement.remove())
-
-    async def demand(self, work, doing):
-        if self.lost is not None:
-            work.close()
-            raise RadioFailure(f"{self.name}: it is gone")
-        try:
-            return await bounded(work, COMMAND)
-        except (BaseBumbleError, RuntimeError, AssertionError, TimeoutError, LinkEnded) as error:
-            raise RadioFailure(f"{self.name}: the controller {doing}: {reason_of(error)}") from error
 
     # Connections
 

@@ -122,7 +122,7 @@ class AttributeLink:
         self.queue = connection.data_packet_queue
         self.queue.on("flow", self.flowed)
         self.lost = False
-        connection.on("error", lambda error: log.error("a listener failed: %r", error))
+        connection.on("error", self.radio.complain)
         self.socket = PacketSocket(ours, MOST_WAITING, self.asked, self.closed)
         self.radio.device.raw_attributes[connection.handle] = self.hear
 
