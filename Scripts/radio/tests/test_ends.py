@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 from bumble.transport.common import PacketParser
 
+from wakebench_radio.bus import Bus
 from wakebench_radio.hci import Radio
 
 from .support import ADAPTER, DEVICE, HCI0, BOUND, Client, Peripheral, World
@@ -78,6 +79,24 @@ class Ends(unittest.IsolatedAsyncioTestCase):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(await self.ended(process, 4), 0)
 
+    async def test_a_signal_for_its_group_leaves_its_bus_until_its_end(self):
+        folder = f"{self.world.folder}/own"
+        bridge = self.world.begin(
+            [sys.executable, "-m", "wakebench_radio", "--folder", folder, "--hci", self.world.sockets[0]],
+            stderr=subprocess.PIPE, start_new_session=True,
+        )
+        self.assertTrue(await asyncio.to_thread(bridge.stdout.readline))
+        client = await Client.open(f"unix:path={folder}/bus")
+        name = "org.freedesktop.DBus"
+        answer = await client.call_to(name, "/org/freedesktop/DBus", name, "GetConnectionUnixProcessID", "s", name)
+        self.assertNotEqual(os.getpgid(answer.body[0]), bridge.pid)
+        gone = asyncio.ensure_future(client.bus.wait_for_disconnect())
+        os.killpg(bridge.pid, signal.SIGTERM)
+        self.assertEqual(await self.ended(bridge, 4), 0)
+        self.assertEqual(bridge.stderr.read(), "")
+        with self.assertRaises(EOFError):
+            await asyncio.wait_for(gone, BOUND)
+
     async def test_the_end_of_the_parent_ends_it(self):
         reading, writing = os.pipe()
         await self.bridge("--parent", str(reading), pass_fds=[reading])
@@ -96,6 +115,13 @@ class Ends(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await self.ended(self.world.bridge, 4), 12)
         said = self.world.bridge.stderr.read().splitlines()
         self.assertEqual(said, [f"radio: {self.world.address}: it is gone; see whether dbus-daemon runs there"])
+
+    async def test_a_signal_that_finds_the_end_of_the_bus_is_dropped(self):
+        bus = Bus(self.world.address)
+        await bus.open()
+        bus.connection._sock.shutdown(socket.SHUT_WR)
+        bus.emit("/", "org.test.Test1", "Told")
+        self.assertFalse(bus.usable)
 
     async def test_a_killed_bridge_is_a_timeout_for_the_peer(self):
         await self.bridge()

@@ -120,8 +120,13 @@ class PatientWriter(_MessageWriter):
     def schedule_write(self, msg=None, future=None):
         if self.held and msg is not None:
             self.buffer_message(msg, future)
-        else:
+            return
+        try:
             super().schedule_write(msg, future)
+        except OSError:
+            # What finds the end of the bus closes the socket, and the library would wait for room on it.
+            if self.bus.connected:
+                raise
 
     def release(self):
         self.held = False

@@ -44,6 +44,8 @@ class PrivateBusFailure(Exception):
 
 
 def _end_with_parent(parent):
+    # A signal for the bridge's group is the bridge's alone: links are told of their end while the bus is there.
+    os.setpgid(0, 0)
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     # The parent may have gone before.
     if os.getppid() != parent:
