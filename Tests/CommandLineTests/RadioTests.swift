@@ -70,21 +70,22 @@ struct RadioTests {
         }
     }
 
-    @Test(
-        "An app that would be a peripheral is told .unsupported on an adapter that cannot be one, and a note says why",
-        .enabled(if: PrivateBus.isInstalled, "needs dbus-daemon")
-    )
-    func centralAlone() throws {
-        let bus = try PrivateBus()
-        let bluez = StandInBlueZ(bus: bus)
-        bluez.offersPeripheralRole = false
+    /// Plays a scenario of one app, a ThermometerPeripheral, beside an org.bluez that stands in for that of Scripts/radio.
+    ///
+    /// - Parameter bridge: a script; `$bus` is the socket of the bus.
+    private func play(
+        _ bluez: StandInBlueZ,
+        on bus: PrivateBus,
+        seconds: Int,
+        by bridge: String,
+        _ body: (Program) throws -> Void
+    ) throws {
         try bluez.appear(powered: true)
         let socket = try #require(bus.address.wholeMatch(of: /unix:path=([^,]+).*/)).output.1
-        let bridge = "ln -s \(socket) \"$2/bus\"; echo >&3; exec 3>&-; exec cat <&4"
-        try withProgram("bridge", bridge) { program, place in
+        try withProgram("bridge", "bus=\(socket)\n\(bridge)") { program, place in
             let app = Program.repository.appending(path: ".build/debug/ThermometerPeripheral").path
             try program.makeBundle(modes: ["bluetooth-peripheral"], script: "exec \(app)")
-            let text = "apps: [{bundle: Heart.app, name: a}]\nsteps: [{at: 0, launch: a}]\nuntil: 2s\n"
+            let text = "apps: [{bundle: Heart.app, name: a}]\nsteps: [{at: 0, launch: a}]\nuntil: \(seconds)s\n"
             try program.write("one.yaml", "scenario: one\n" + text)
             let ended = Pipe()
             let run = ChildProcess(
@@ -99,9 +100,60 @@ struct RadioTests {
             try bus.wait(forEndOf: ended.fileHandleForReading.fileDescriptor)
             run.waitUntilExit()
             #expect(run.terminationStatus == 0)
-            #expect(try program.read("o/apps/com.acme.heart.log").contains("didUpdateState unsupported"))
+            try body(program)
+        }
+    }
+
+    @Test(
+        "An app that would be a peripheral is told .unsupported on an adapter that cannot be one, and a note says why",
+        .enabled(if: PrivateBus.isInstalled, "needs dbus-daemon")
+    )
+    func centralAlone() throws {
+        let bus = try PrivateBus()
+        let bluez = StandInBlueZ(bus: bus)
+        bluez.offersPeripheralRole = false
+        let bridge = "ln -s $bus \"$2/bus\"; echo >&3; exec 3>&-; exec cat <&4"
+        try play(bluez, on: bus, seconds: 2, by: bridge) { program in
+            let log = try program.read("o/apps/com.acme.heart.log")
+            #expect(log.contains("didUpdateState unsupported"))
+            let outcomes = try program.read("o/outcomes.ndjson")
             let note = "its peripheral manager is unsupported: /org/bluez/hci0 cannot be a peripheral:"
-            #expect(try program.read("o/outcomes.ndjson").contains("\(note) the radio's program offers no "))
+            #expect(outcomes.contains("\(note) the radio's program offers no "))
+        }
+    }
+
+    @Test(
+        "A radio's program that ends again and again is noted once, with its first return and its last words",
+        .enabled(if: PrivateBus.isInstalled, "needs dbus-daemon")
+    )
+    func endsAgain() throws {
+        let bus = try PrivateBus()
+        // The folder of the bus is the run's, so that it outlives the program.
+        let bridge = """
+            ln -sfn $bus "$2/bus"
+            echo began >>"$WAKEBENCH_RADIO/../began"
+            echo >&3
+            echo "radio: usb:0: unplugged"
+            exit 12
+            """
+        try play(StandInBlueZ(bus: bus), on: bus, seconds: 3, by: bridge) { program in
+            let began = try program.read("began").split(separator: "\n").count
+            #expect(began >= 3)
+            let lines = try program.read("o/outcomes.ndjson").split(separator: "\n")
+            let notes = lines.filter { $0.contains("bluetooth=hci:") }
+            try #require(notes.count == 2)
+            let end = "the radio's program ended with 12: usb:0: unplugged; it is started again each time"
+            #expect(notes[0].contains("bluetooth=hci: \(end)"))
+            #expect(notes[1].contains("bluetooth=hci: the radio's program is there again"))
+        }
+    }
+
+    @Test("A signal ends the wait for the radio's program, with 130")
+    func interrupted() throws {
+        try withProgram("bridge", "kill -INT $PPID; exec sleep 600") { program, place in
+            let words = ["device", "fuzz", "Belt", "--hci", "usb:0"]
+            let outcome = try program.run(Program.path, words, environment: place)
+            expectRefusal(outcome, code: 130, says: "wakebench: interrupted before Belt was reached")
         }
     }
 }

@@ -167,6 +167,18 @@ struct BlueZBluetoothTests {
         #expect(bench.port.knownPeripheral(bench.belt)?.name == "HR Belt")
     }
 
+    @Test("A link is closed though a phone of the same program holds one of the same object on another bus")
+    func otherBus() throws {
+        let (holders, first, second) = (BlueZLinkHolders(), try Bench(), try Bench())
+        for bench in [first, second] {
+            bench.port.adapter.holders = holders
+            try bench.expectService()
+        }
+        second.perform(.disconnect(heart, peripheral: second.belt))
+        try second.wait(for: "the link to end") { second.bluez.count("Disconnect") == 1 }
+        #expect(first.bluez.count("Disconnect") == 0)
+    }
+
     @Test("A link that two phones of one program hold is closed by the last of them, and a third one does not touch it")
     func twoPhones() throws {
         let (holders, first) = (BlueZLinkHolders(), try Bench())

@@ -33,7 +33,6 @@ class Keys:
             return
         self.file = pathlib.Path(self.folder) / f"{address.replace(':', '-')}.json"
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
             said = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
             self.store.kept = {
                 hci.Address(name.split()[0], TYPES[name.split()[1]]): PairingKeys.from_dict(keys)
@@ -54,6 +53,7 @@ class Keys:
         }
         part = self.file.with_suffix(".part")
         try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
             with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as text:
                 json.dump(said, text, indent=4)
             os.replace(part, self.file)

@@ -64,17 +64,23 @@ package struct PeripheralBench {
     ) throws(CommandFailure) -> FuzzSummary {
         do {
             let loop = try EventLoop()
-            var isStopped = false
+            // Before the first operation every wait ends at once; after it the operation that goes on is recorded first.
+            let stop = StopFlag()
+            var (isFuzzing, isStopped) = (false, false)
             let signals = try [SIGINT, SIGTERM].map { (number) throws(SystemError) in
-                try loop.signal(number) { isStopped = true }
+                try loop.signal(number) {
+                    isStopped = true
+                    if !isFuzzing { stop.isAsked = true }
+                }
             }
             defer { for signal in signals { signal.cancel() } }
-            return try radio.withAdapter(on: loop, tell: follow) { adapter in
+            return try radio.withAdapter(on: loop, stop: stop, tell: follow) { adapter in
                 follow("listening for \(wanted)")
                 let heard = try adapter.find(wanted, to: MonotonicClock.now() + within.nanoseconds)
                 follow("connecting to \(heard.id.address)")
                 let fuzzing = try PeripheralFuzz(heard, adapter: adapter, seed: fuzz.seed, writes: fuzz.writes)
                 try begin(heard.id.address, fuzzing.target)
+                isFuzzing = true
                 return try fuzzing.run(for: duration(fuzz.time), isStopped: { isStopped }, record: record)
             }
         } catch {

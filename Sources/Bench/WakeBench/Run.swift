@@ -123,6 +123,7 @@ package final class Run {
         _ options: RunOptions,
         playing played: PlayedFiles,
         live: LiveScenario?,
+        bridges: RadioBridges? = nil,
         wrap: RadioWrap? = nil
     ) throws(CommandFailure) {
         (self.options, self.live) = (options, live)
@@ -141,14 +142,14 @@ package final class Run {
         setup = AreaSetup(
             backends: backends,
             scenario: scenario,
-            mayHaveBundles: scenario.hasBundles || live != nil,
             options: options,
             names: names,
             profile: profile,
             seed: seed,
             realTime: realTime,
             isLive: live != nil,
-            loop: loop
+            loop: loop,
+            bridges: bridges ?? .init(keys: "\(options.out)/\(RunFolder.radioName)", loop: loop)
         )
         areas = try Areas(setup, wrap: wrap)
         let bundles = try RealApps.read(scenario)

@@ -63,6 +63,7 @@ extension RunFolder {
             if folder.hasJournal { try requireFinished(folder.journal) } else { try requireUnused(folder.journal) }
             remove("apps", in: opened.number)
             remove("transfers", in: opened.number)
+            remove(radioName, in: opened.number)
             remove(playedName, in: opened.number)
             // The journal goes last: until then the folder is known for what it is.
             for name in names { unsafe unlinkat(opened.number, name, 0) }

@@ -22,6 +22,8 @@ package struct RunFolder: Sendable {
     package var junit: String { path + "/junit.xml" }
     /// The folder of the files that the run plays.
     var played: String { path + "/" + Self.playedName }
+    /// The folder that holds the keys of pairings over `bluetooth=hci`.
+    static let radioName = "radio"
     static let playedName = "played"
     /// The folder of transfers and what they bring.
     var transfers: String { path + "/transfers" }

@@ -67,7 +67,7 @@ package struct RunOptions: Sendable {
     package var hci: [String] = []
     /// The program that is org.bluez on such transports; nil where it is not installed.
     package var radioProgram: String?
-    /// Hears what the start of the run waits for, when that takes long.
+    /// Takes what the start of the run waits for, when that takes long.
     package var tell: @Sendable (String) -> Void = { _ in }
     /// Where gpsd listens.
     package var gpsdHost = "localhost"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 int wake_open(const char *path, int flags, unsigned int mode) { return open(path, flags, mode); }
@@ -37,5 +38,7 @@ int wake_end_with_parent(int parent) {
     errno = ESRCH;
     return -1;
 }
+
+int wake_signal_descriptor(const sigset_t *signals) { return signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK); }
 
 const char *wake_reason(int code) { return strerrordesc_np(code); }

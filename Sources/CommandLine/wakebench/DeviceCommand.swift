@@ -22,7 +22,7 @@ enum DeviceCommand {
     static let hci = Arguments.Option.value(
         "--hci",
         "TRANSPORT",
-        "a controller, where Bumble finds it: usb:0, tcp-client:HOST:PORT or another; may be given again; default none, but this "
+        "a controller, by its transport: usb:0, tcp-client:HOST:PORT or another of Bumble's; may be given again; default this "
             + "machine's adapters"
     )
     static let within = Arguments.Option.value(

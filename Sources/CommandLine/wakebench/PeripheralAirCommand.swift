@@ -16,8 +16,8 @@ enum PeripheralAirCommand {
         .value(
             "--hci",
             "TRANSPORT",
-            "the controller of a device, where Bumble finds it: usb:0, tcp-client:HOST:PORT or another; one for each device, in "
-                + "their order"
+            "the controller of a device, by its transport: usb:0, tcp-client:HOST:PORT or another of Bumble's; one for each "
+                + "device, in their order"
         ),
         .value(
             "--link",
@@ -41,11 +41,9 @@ enum PeripheralAirCommand {
             throw CommandFailure(.usage, "DEVICE.yaml is missing", hint: "see wakebench air --help")
         }
         guard let program = Installation.radio(.air) else {
-            let hint =
-                "use a wakebench that was built in a clone, or name its folder Scripts/radio with WAKEBENCH_RADIO"
-            throw CommandFailure(.environment, "Scripts/radio/air is not here", hint: hint)
+            throw CommandFailure(.environment, RadioChoice.missing("air"))
         }
-        // What this program does not hear of must not differ from what others are given.
+        // This program ignores them, and the next would go on ignoring them.
         signal(SIGPIPE, SIG_DFL)
         signal(SIGXFSZ, SIG_DFL)
         let texts = unsafe ([program] + words).map { unsafe strdup($0) } + [nil]

@@ -1,7 +1,7 @@
 import WakeBlueZ
 import WakeBus
 
-/// Where org.bluez is, for those who do not know its room.
+/// Where org.bluez is, for modules that do not import WakeBlueZ.
 package typealias BlueZBus = WakeBus.BusAddress
 
 /// What this machine has of BlueZ, found by looking: nothing is switched on and nothing is started.

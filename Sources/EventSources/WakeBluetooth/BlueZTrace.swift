@@ -21,7 +21,7 @@ package final class BlueZTrace: BluetoothTracePort {
     package init(of adapter: BlueZAdapter, on loop: EventLoop) { (self.adapter, self.loop) = (adapter, loop) }
 
     package func openTrace() throws(SourceFailure) {
-        if adapter.hasOwnBus {
+        if adapter.program == .bridge {
             radio = RadioMonitor(of: adapter, on: loop)
             return
         }

@@ -8,7 +8,7 @@ package protocol ChannelOffering: AnyObject {
     /// Begins to listen.
     ///
     /// - Parameter encrypted: a central must have paired.
-    /// - Parameter accepted: hears of each channel, once the PSM is known; the descriptor is a non-blocking stream and the callee's.
+    /// - Parameter accepted: takes each channel, once the PSM is known; the descriptor is a non-blocking stream and the callee's.
     /// - Parameter completion: told the PSM or why there is none, once, never from inside the call, unless the ticket is let go before.
     /// - Returns: the ticket; listening ends with its last reference.
     func offer(
@@ -57,7 +57,7 @@ package final class AdapterChannels: ChannelConnecting, ChannelOffering {
             return ticket
         }
         adapter.openChannel(psm, at: path) { [weak ticket] answer in
-            // One that nobody waits for is closed with the answer.
+            // A channel that is not waited for any more is closed with the answer.
             guard ticket != nil else { return }
             completion(answer.map { $0.take() }.mapError { $0.ofChannel("connect", device.address) })
         }
@@ -104,7 +104,7 @@ package final class AdapterChannels: ChannelConnecting, ChannelOffering {
     }
 }
 
-/// Hears of the channels that centrals open: a packet each, with an address, its type and the descriptor.
+/// Takes the channels that centrals open: a packet each, with an address, its type and the descriptor.
 @safe private final class RadioListener {
     /// Of a packet, such as `F0:11:22:33:44:55 random`.
     private static let longest = 64
@@ -139,7 +139,7 @@ package final class AdapterChannels: ChannelConnecting, ChannelOffering {
         let packets = (0..<count).map { unsafe Self.read(wake_mail_packet(room, $0)) }
         // No packet is empty: the other end is closed, and no channel comes any more.
         if packets.contains(where: \.text.isEmpty) { watch?.cancel() }
-        // Whoever hears of one may let go of this.
+        // The callee may let go of this.
         let accepted = accepted
         for (text, descriptors) in packets {
             let words = text.split(separator: " ")

@@ -88,7 +88,7 @@ package final class BlueZAdapter {
     weak var server: BlueZServer?
     /// The profiles over RFCOMM, for as long as somebody holds them.
     weak var profiles: BlueZProfiles?
-    /// What hears a controller that is not the kernel's, for as long as somebody holds it.
+    /// What follows a controller that is not the kernel's, for as long as it is held elsewhere.
     weak var monitor: RadioMonitor?
 
     package init(

@@ -1,5 +1,5 @@
-/// Who holds the links to devices, of the adapters that one program opens: bluetoothd ends a link for everybody when one asks for it,
-/// so one that several hold is closed by the last of them.
+/// Which of the adapters that one program opens hold the links to devices: an org.bluez ends a link for all of its clients when one asks
+/// for it, so one that several hold is closed by the last of them. Adapters on another bus are none of theirs.
 package final class BlueZLinkHolders {
     private struct Holder {
         weak var adapter: BlueZAdapter?
@@ -28,7 +28,8 @@ package final class BlueZLinkHolders {
 
     private func heldPaths(besides other: Holder) -> Set<String> {
         holders.reduce(into: []) { all, holder in
-            if holder.adapter !== other.adapter { all.formUnion(holder.paths) }
+            guard holder.adapter !== other.adapter, holder.adapter?.address == other.adapter?.address else { return }
+            all.formUnion(holder.paths)
         }
     }
 }

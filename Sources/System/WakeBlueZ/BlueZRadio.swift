@@ -14,10 +14,6 @@ extension BlueZAdapter {
     /// Whether the adapter is there and has the interface; without it the kernel's sockets are the way.
     package var hasRadio: Bool { path.map { objects.properties($0, BlueZName.radio) != nil } ?? false }
 
-    /// Whether org.bluez is on a bus that is not the machine's. Its controllers are then none of the kernel's, whether they are there
-    /// yet or not.
-    package var hasOwnBus: Bool { address != .system }
-
     /// Opens a channel over the link to a device. The descriptor is a non-blocking stream.
     ///
     /// - Parameter completion: called once, never from inside the call. An error that the device answered ends in L2CAP's result, such as
@@ -84,7 +80,7 @@ extension BlueZAdapter {
     }
 }
 
-/// Hears what goes between an adapter's org.bluez and a controller that is not the kernel's: from when the adapter is there, and again
+/// Takes what goes between an adapter's org.bluez and a controller that is not the kernel's: from when the adapter is there, and again
 /// when another org.bluez has come.
 package final class RadioMonitor {
     /// Where messages go, oldest first.

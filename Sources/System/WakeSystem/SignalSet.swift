@@ -1,3 +1,4 @@
+import CWakeShims
 import Glibc
 
 /// Signals that this thread keeps waiting, so that a computation without a loop can ask for them between two steps.
@@ -28,6 +29,14 @@ package final class SignalSet {
         var pending = sigset_t()
         guard unsafe sigpending(&pending) == 0 else { return false }
         return asked.contains { unsafe sigismember(&pending, $0) == 1 }
+    }
+
+    /// A descriptor that can be read while one that was blocked is waiting.
+    package func descriptor() throws(SystemError) -> Descriptor {
+        var mask = set
+        let number = unsafe wake_signal_descriptor(&mask)
+        guard number >= 0 else { throw SystemError(last: "signalfd") }
+        return Descriptor(owning: number)
     }
 
     /// Takes those that have come, and lets further ones do what they did before ``block()``.

@@ -287,8 +287,6 @@ struct AreaSetup {
     let notes = StepNotes()
     let backends: RunBackends
     let scenario: Scenario
-    /// Whether it has apps that are processes, or may come to have some.
-    let mayHaveBundles: Bool
     let options: RunOptions
     let names: NameTable
     let profile: Profile
@@ -297,6 +295,11 @@ struct AreaSetup {
     /// Whether it goes on beside others, in a daemon.
     let isLive: Bool
     let loop: EventLoop
+    /// Those that the runs of a daemon share.
+    let bridges: RadioBridges
+
+    /// Whether it has apps that are processes, or may come to have some.
+    var mayHaveBundles: Bool { scenario.hasBundles || isLive }
 }
 
 /// An option of `wakebench run` that is an area's own.

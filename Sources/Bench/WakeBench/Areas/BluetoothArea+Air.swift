@@ -4,10 +4,19 @@ import WakeJSON
 import WakeModel
 import WakePorts
 import WakeRouter
+import WakeSystem
 
 /// What the phones of one bench share.
 final class PhonesAir {
     fileprivate let air = SharedAir()
+    let bridges: RadioBridges
+
+    /// - Parameters:
+    ///   - state: the folder of the phones, where pairings of `bluetooth=hci` last.
+    ///   - loop: the bench's.
+    init(state: String, loop: EventLoop) {
+        bridges = RadioBridges(keys: "\(state)/\(RunFolder.radioName)", loop: loop)
+    }
 }
 
 extension Run {

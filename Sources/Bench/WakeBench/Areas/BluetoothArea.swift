@@ -31,8 +31,8 @@ final class BluetoothArea: Area {
         AreaOption(
             name: "--hci",
             value: "TRANSPORT",
-            help: "an adapter of --backend bluetooth=hci, where Bumble finds it: usb:0, serial:/dev/ttyACM0,1000000, "
-                + "tcp-client:HOST:PORT, unix:PATH, hci-socket:0 or another; several times for several",
+            help: "a controller of --backend bluetooth=hci, by its transport: usb:0, serial:/dev/ttyACM0,1000000, "
+                + "tcp-client:HOST:PORT, unix:PATH, hci-socket:0 or another of Bumble's; may be given again",
             expected: "a transport such as usb:0 or tcp-client:localhost:6402",
             take: { options, text in
                 options.hci.append(text)
@@ -59,7 +59,7 @@ final class BluetoothArea: Area {
     /// The real radio, whose adapter others may share; nil when the run has none.
     let real: BlueZBluetooth?
     /// What the real radio speaks to in place of bluetoothd; nil when it speaks to that.
-    private let bridge: BluetoothBridge?
+    private let bridge: BluetoothBridgeShare?
     let simulated: SimulatedBluetooth?
     let phones: SimulatedPeripheralRole?
     private(set) var keeper: ChannelKeeper?
@@ -116,17 +116,11 @@ final class BluetoothArea: Area {
     }
 
     /// What `--hci` asks for; nil without it.
-    private static func bridge(_ setup: AreaSetup) throws(SystemError) -> BluetoothBridge? {
+    private static func bridge(_ setup: AreaSetup) throws(SystemError) -> BluetoothBridgeShare? {
         guard setup.backends[source] == BluetoothBridge.word, let program = setup.options.radioProgram else {
             return nil
         }
-        return try BluetoothBridge(
-            program: program,
-            transports: setup.options.hci,
-            keys: "\(setup.options.out)/radio",
-            loop: setup.loop,
-            tell: setup.options.tell
-        )
+        return try setup.bridges.share(setup.options.hci, program: program, tell: setup.options.tell)
     }
 
     func connect(to run: Run) {

@@ -6,31 +6,27 @@ import WakeProcesses
 import WakeReports
 import WakeSystem
 
-/// org.bluez of the run's own: a program with a D-Bus of its own, whose adapters are HCI transports.
+/// An org.bluez of the bench's own: a program with a D-Bus of its own, whose adapters are HCI transports.
 ///
-/// It starts before the radio that speaks to it, and ends after that. The program ends with the bench, even when that is killed: it
-/// holds the other end of a pipe. One that ends before is started again, and the radio finds it at the same address.
-final class BluetoothBridge: SourcePort {
+/// It starts for the first of its users, before the radio that speaks to it, and ends with the last. The program ends with the bench,
+/// even when that is killed: it holds the other end of a socket. One that ends before is started again, and the radio finds it at the
+/// same address.
+final class BluetoothBridge {
     static let word = "hci"
-    static let missingProgram =
-        "Scripts/radio/bridge is not here; use a wakebench that was built in a clone, or name its folder Scripts/radio with "
-        + "WAKEBENCH_RADIO"
+    static let missingProgram = RadioChoice.missing("bridge")
     /// Milliseconds until it is started again, and the most of them.
     private static let pauses: (first: Int64, most: Int64) = (500, 8_000)
     /// How long it may take to begin, in milliseconds: the first time it makes an environment of Python.
     private static let patience: Int64 = 300_000
     /// Milliseconds after which it is said that it is waited for: with an environment it begins in half of that.
     private static let unsaid: Int64 = 5_000
+    /// Nanoseconds after which one that was ready counts as one that lasts.
+    private static let lasting: Int64 = 8_000_000_000
     /// How long it has to disconnect its devices, in milliseconds, before it is killed.
     private static let longestEnd: Int32 = 5_000
 
-    let backend = BluetoothBridge.word
-    var report: ((SourceReport) -> Void)?
-    /// Hears what becomes of the program.
-    var note: (String) -> Void = { _ in }
-    /// Hears what the start waits for, when that takes long.
-    private let tell: (String) -> Void
-
+    /// Its users, oldest first, and where what becomes of the program is noted for each.
+    private var users: [(id: ObjectIdentifier, note: (String) -> Void)] = []
     private let program: String
     private let transports: [String]
     /// The folder in which pairings last, which need not be there; nil to forget them.
@@ -41,18 +37,28 @@ final class BluetoothBridge: SourcePort {
     private var child: ChildProgram?
     /// A socket to the program, which says there that it is ready, and ends when this does.
     private var tie: Descriptor?
+    /// Follows the tie of a program that was started again.
+    private var watch: Watch?
+    /// When it was ready, on the monotonic clock in nanoseconds; nil while it is not.
+    private var readyAt: Int64?
+    /// How often it has ended since it last lasted.
     private var failures: Int64 = 0
+    /// Whether its first return since then was noted.
+    private var isReturnNoted = false
+    /// They wait where they are blocked, and end the wait for the program.
+    private let endings = SignalSet([SIGINT, SIGTERM, SIGHUP])
     private var isOpen = false
+    /// Whether a signal ended the wait for its start.
+    private(set) var isInterrupted = false
 
-    /// - Throws: ``SystemError`` when the loop takes no more timers; ``CommandFailure`` without a folder for the bus.
+    /// - Throws: ``SystemError`` when the loop takes no more timers, and without a folder for the bus.
     init(
         program: String,
         transports: [String],
         keys: String?,
-        loop: EventLoop,
-        tell: @escaping (String) -> Void
+        loop: EventLoop
     ) throws(SystemError) {
-        (self.program, self.transports, self.keys, self.loop, self.tell) = (program, transports, keys, loop, tell)
+        (self.program, self.transports, self.keys, self.loop) = (program, transports, keys, loop)
         do throws(CommandFailure) { folder = try TemporaryFolder() } catch {
             throw SystemError("mkdtemp", code: EACCES, subject: error.message)
         }
@@ -65,32 +71,66 @@ final class BluetoothBridge: SourcePort {
 
     private var log: String { "\(folder.path)/log" }
 
-    // MARK: The port
+    // MARK: Its users
 
-    func takes(_ command: SourceCommand) -> Bool { false }
-    func carryOut(_ command: SourceCommand, at now: Instant) {}
-    var isReplayed: Bool { true }
-
-    /// Begins, and waits until the program says that its adapters are there.
-    func start(at now: Instant) throws(SourceFailure) {
-        isOpen = true
-        do throws(SystemError) { try launch() } catch {
-            throw SourceFailure(.environment, "bluetooth=hci: \(error.description)")
-        }
-        if isReady() { return }
-        stop()
-        throw SourceFailure(.environment, "bluetooth=hci: \(lastWords)")
+    /// Has one user more: the first starts the program, and waits until it says that its adapters are there.
+    ///
+    /// - Parameters:
+    ///   - tell: takes what the start waits for, when that takes long.
+    ///   - note: takes what becomes of the program later.
+    func join(
+        _ user: AnyObject,
+        tell: @escaping (String) -> Void,
+        note: @escaping (String) -> Void = { _ in }
+    ) throws(SourceFailure) {
+        if users.isEmpty { try start(tell: tell) }
+        users.append((ObjectIdentifier(user), note))
     }
 
-    func stop() {
-        isOpen = false
-        again.disarm()
-        child?.end(within: Self.longestEnd)
-        child = nil
-        tie = nil
+    /// Harmless for what does not use it.
+    func leave(_ user: AnyObject) {
+        guard let place = users.firstIndex(where: { $0.id == ObjectIdentifier(user) }) else { return }
+        users.remove(at: place)
+        if users.isEmpty { stop() }
+    }
+
+    private func note(_ text: String) {
+        for user in users { user.note("bluetooth=hci: \(text)") }
     }
 
     // MARK: The program
+
+    private func start(tell: (String) -> Void) throws(SourceFailure) {
+        (isOpen, failures) = (true, 0)
+        let wait: Wait
+        do throws(SystemError) {
+            try launch()
+            wait = try waitUntilReady(tell: tell)
+        } catch {
+            stop()
+            throw SourceFailure(.environment, "bluetooth=hci: \(error.description)")
+        }
+        let refusal: String
+        switch wait {
+        case .ready:
+            readyAt = MonotonicClock.now()
+            return
+        case .ended: refusal = lastWords
+        case .late: refusal = "the radio's program is not ready after \(Self.patience / 1_000) s: \(lastWords)"
+        case .interrupted:
+            isInterrupted = true
+            refusal = "interrupted before the radio's program was ready"
+        }
+        stop()
+        throw SourceFailure(.environment, "bluetooth=hci: \(refusal)")
+    }
+
+    private func stop() {
+        isOpen = false
+        again.disarm()
+        child?.end(within: Self.longestEnd)
+        forget()
+    }
 
     private func launch() throws(SystemError) {
         let ends = try streamPair()
@@ -107,21 +147,48 @@ final class BluetoothBridge: SourcePort {
         ) { [unowned self] in ended($0) }
     }
 
+    /// Its end is noted once, and so is its return, until it lasts again: one that ends at once, time after time, would fill the log.
     private func ended(_ end: ChildProgram.End) {
-        child = nil
-        tie = nil
+        let lasted = readyAt.map { MonotonicClock.now() - $0 > Self.lasting } ?? false
+        forget()
         guard isOpen else { return }
-        let pause = min(Self.pauses.first << min(failures, 8), Self.pauses.most)
-        note("bluetooth=hci: the radio's program \(Self.text(end)): \(lastWords); it is started again in \(pause) ms")
+        if lasted { failures = 0 }
+        if failures == 0 {
+            note("the radio's program \(Self.text(end)): \(lastWords); it is started again each time")
+            isReturnNoted = false
+        }
+        again.arm(after: min(Self.pauses.first << min(failures, 8), Self.pauses.most))
         failures += 1
-        again.arm(after: pause)
     }
 
     private func startAgain() {
-        do throws(SystemError) { try launch() } catch {
-            note("bluetooth=hci: \(error.description)")
+        do throws(SystemError) {
+            try launch()
+            guard let tie = tie?.number else { return }
+            watch = try loop.watch(tie, for: .readable) { [unowned self] _ in heardAgain() }
+        } catch {
+            note(error.description)
             again.arm(after: Self.pauses.most)
         }
+    }
+
+    /// A program that was started again has said that it is ready, or ends.
+    private func heardAgain() {
+        watch?.cancel()
+        watch = nil
+        guard isReadySaid else { return }
+        readyAt = MonotonicClock.now()
+        guard !isReturnNoted else { return }
+        isReturnNoted = true
+        note("the radio's program is there again")
+    }
+
+    private func forget() {
+        watch?.cancel()
+        watch = nil
+        child = nil
+        tie = nil
+        readyAt = nil
     }
 
     private static func text(_ end: ChildProgram.End) -> String {
@@ -138,25 +205,100 @@ final class BluetoothBridge: SourcePort {
         return String(line.hasPrefix("radio: ") ? line.dropFirst(7) : line)
     }
 
-    /// Waits for the line that says that it is ready; false when that does not come: the program has ended, or the time is over.
-    private func isReady() -> Bool {
-        guard let number = tie?.number else { return false }
+    private enum Wait {
+        case ready
+        case ended
+        /// The time is over.
+        case late
+        /// A signal that would end this process is waiting.
+        case interrupted
+    }
+
+    /// Waits until the program says that it is ready.
+    private func waitUntilReady(tell: (String) -> Void) throws(SystemError) -> Wait {
+        guard let tie = tie?.number else { return .ended }
+        let signals = try endings.descriptor()
         let begin = MonotonicClock.now()
         var isSaid = false
         while true {
             let passed = (MonotonicClock.now() - begin) / 1_000_000
-            guard passed < Self.patience else { return false }
-            var waited = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+            guard passed < Self.patience else { return .late }
+            var places = [tie, signals.number].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             let left = (isSaid ? Self.patience : Self.unsaid) - passed
-            if repeatingInterrupted({ unsafe poll(&waited, 1, Int32(clamping: max(0, left))) }) != 0 { break }
+            let count = repeatingInterrupted { unsafe poll(&places, 2, Int32(clamping: max(0, left))) }
+            if places[1].revents != 0 { return .interrupted }
+            if count != 0 { return isReadySaid ? .ready : .ended }
             guard !isSaid else { continue }
             isSaid = true
             tell("waiting for the radio's program: \(lastWords)")
         }
-        // It is written at once, and tells what the bus tells as well.
+    }
+
+    /// Reads the line that it writes when it is ready: at once and whole, and what it tells, the bus tells as well.
+    private var isReadySaid: Bool {
+        guard let number = tie?.number else { return false }
         var byte: UInt8 = 0
         return repeatingInterrupted({ unsafe read(number, &byte, 1) }) == 1
     }
+}
+
+/// The bridges of one bench: runs that name the same transports share one.
+final class RadioBridges {
+    private struct Entry {
+        weak var bridge: BluetoothBridge?
+    }
+
+    private let loop: EventLoop
+    private let keys: String
+    private var entries: [[String]: Entry] = [:]
+
+    /// - Parameters:
+    ///   - loop: turns for as long as any of them is used.
+    ///   - keys: the folder in which pairings last, which need not be there.
+    init(keys: String, loop: EventLoop) { (self.keys, self.loop) = (keys, loop) }
+
+    /// A part in the bridge of these transports.
+    ///
+    /// - Parameter tell: takes what its start waits for, when that takes long.
+    func share(
+        _ transports: [String],
+        program: String,
+        tell: @escaping (String) -> Void
+    ) throws(SystemError) -> BluetoothBridgeShare {
+        if let bridge = entries[transports]?.bridge { return BluetoothBridgeShare(bridge, tell: tell) }
+        let bridge = try BluetoothBridge(program: program, transports: transports, keys: keys, loop: loop)
+        entries[transports] = Entry(bridge: bridge)
+        return BluetoothBridgeShare(bridge, tell: tell)
+    }
+}
+
+/// A run's part in a bridge, from its start to its end.
+final class BluetoothBridgeShare: SourcePort {
+    let backend = BluetoothBridge.word
+    var report: ((SourceReport) -> Void)?
+    /// Takes what becomes of the program.
+    var note: (String) -> Void = { _ in }
+    private let bridge: BluetoothBridge
+    private let tell: (String) -> Void
+
+    fileprivate init(_ bridge: BluetoothBridge, tell: @escaping (String) -> Void) {
+        (self.bridge, self.tell) = (bridge, tell)
+    }
+
+    deinit { bridge.leave(self) }
+
+    /// Its bus.
+    var address: BlueZBus { bridge.address }
+
+    func takes(_ command: SourceCommand) -> Bool { false }
+    func carryOut(_ command: SourceCommand, at now: Instant) {}
+    var isReplayed: Bool { true }
+
+    func start(at now: Instant) throws(SourceFailure) {
+        try bridge.join(self, tell: tell) { [weak self] in self?.note($0) }
+    }
+
+    func stop() { bridge.leave(self) }
 }
 
 extension BluetoothBridge {

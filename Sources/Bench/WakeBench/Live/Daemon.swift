@@ -40,7 +40,7 @@ package final class Daemon {
     let settings: Settings
     let loop: EventLoop
     /// What its phones share.
-    private let air = PhonesAir()
+    private let air: PhonesAir
     /// Those that are switched on, by name.
     var phones: [String: LivePhone] = [:]
     /// Why phones that are to be on are not, by name.
@@ -98,6 +98,7 @@ package final class Daemon {
         } catch {
             throw CommandFailure(.internal, error.description)
         }
+        air = PhonesAir(state: settings.state, loop: loop)
         PhoneFolder.sweep(settings.state + "/phones")
         retry.handler = { [unowned self] in tryAgain() }
         keeping.handler = { [unowned self] in keepClocks() }

@@ -60,7 +60,7 @@ final class LivePhone: BenchObserver {
         let played = PlayedFiles(options, isLive: true)
         live = try folder.readScenario(played)
         try RunFolder(of: options.out).requireFolders()
-        run = try Run(options, playing: played, live: live)
+        run = try Run(options, playing: played, live: live, bridges: air.bridges)
         writer = DecisionRecords(header: run.header, profile: run.profile, names: run.names.text)
         do throws(SystemError) {
             timer = try run.loop.timer(on: .monotonic)

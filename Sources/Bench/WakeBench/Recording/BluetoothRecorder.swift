@@ -89,7 +89,7 @@ package struct BluetoothRecorder {
     }
 
     private func visit(_ wanted: String, _ adapter: LiveAdapter, _ turning: RecordingLoop) throws -> Outcome {
-        // Who may not listen is told so before a device is disturbed. The monitor tells first of the controllers that are there: nothing
+        // A missing right to listen is told before a device is disturbed. The monitor tells first of the controllers that are there: nothing
         // of that may be missed.
         let monitor = try AirRecording.monitor(of: adapter)
         let capture = try RunCapture(files, start: WallClock.now())

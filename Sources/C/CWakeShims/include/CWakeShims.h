@@ -2,6 +2,7 @@
 // Functions return -1 with errno set unless they say otherwise.
 #pragma once
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,6 +19,9 @@ int wake_copy_file(int from, int to);
 // prctl(2) takes variable arguments. From now on SIGTERM comes when the thread that started this process ends. ESRCH when
 // that is no thread of the given process, or has ended.
 int wake_end_with_parent(int parent);
+
+// signalfd(2), which Glibc's module lacks. The descriptor can be read while one of the signals, which are blocked, is waiting.
+int wake_signal_descriptor(const sigset_t *signals);
 
 // strerrordesc_np(3) is a GNU extension. NULL for an unknown code.
 const char *wake_reason(int code);

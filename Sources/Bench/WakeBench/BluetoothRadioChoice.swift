@@ -12,6 +12,12 @@ package struct RadioChoice: Sendable {
     /// The program that is org.bluez on such transports; nil where it is not installed.
     package var program: String?
 
+    /// Why a program of Scripts/radio cannot be used where it is not found, and the remedy.
+    package static func missing(_ program: String) -> String {
+        "Scripts/radio/\(program) is not here; use a wakebench that was built in a clone, or name its folder Scripts/radio with "
+            + "WAKEBENCH_RADIO"
+    }
+
     package init(adapter: String? = nil, transports: [String] = [], program: String? = nil) {
         (self.adapter, self.transports, self.program) = (adapter, transports, program)
     }
@@ -20,7 +26,7 @@ package struct RadioChoice: Sendable {
     ///
     /// - Parameters:
     ///   - stop: ends what is waited for.
-    ///   - tell: hears what the start waits for, when that takes long.
+    ///   - tell: takes what the start waits for, when that takes long.
     /// - Throws: ``LiveFailure``, and what `body` throws.
     func withAdapter<Result>(
         on loop: EventLoop,
@@ -29,30 +35,20 @@ package struct RadioChoice: Sendable {
         _ body: (LiveAdapter) throws -> Result
     ) throws -> Result {
         guard !transports.isEmpty else { return try body(LiveAdapter(address: adapter, on: loop, stop: stop)) }
-        let bridge = try bridge(on: loop, tell: tell)
-        defer { bridge.stop() }
+        let bridge = try bridge(on: loop)
+        do throws(SourceFailure) { try bridge.join(loop, tell: tell) } catch {
+            throw bridge.isInterrupted ? LiveFailure.interrupted : .missing(error.message)
+        }
+        defer { bridge.leave(loop) }
         return try body(LiveAdapter(address: adapter, bus: bridge.address, of: .bridge, on: loop, stop: stop))
     }
 
-    private func bridge(
-        on loop: EventLoop,
-        tell: @escaping (String) -> Void
-    ) throws(LiveFailure) -> BluetoothBridge {
+    private func bridge(on loop: EventLoop) throws(LiveFailure) -> BluetoothBridge {
         guard let program else { throw .missing(BluetoothBridge.missingProgram) }
-        do {
-            let bridge = try BluetoothBridge(
-                program: program,
-                transports: transports,
-                keys: nil,
-                loop: loop,
-                tell: tell
-            )
-            try bridge.start(at: .zero)
-            return bridge
-        } catch let failure as SourceFailure {
-            throw .missing(failure.message)
+        do throws(SystemError) {
+            return try BluetoothBridge(program: program, transports: transports, keys: nil, loop: loop)
         } catch {
-            throw .missing("\(error)")
+            throw .missing("bluetooth=hci: \(error.description)")
         }
     }
 }
