@@ -12,7 +12,7 @@ import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from bumble.att import ATT_CID, ATT_Error, ATT_Read_Multiple_Request
+from bumble.att import ATT_CID, ATT_Error, ATT_Read_Multiple_Request, ErrorCode
 from bumble.core import UUID, AdvertisingData
 from bumble.device import Device, Peer
 from bumble.hci import Address
@@ -20,7 +20,7 @@ from bumble.l2cap import L2capError, LeCreditBasedChannelSpec
 from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.transport import open_transport
 
-from wakebench_radio.air import device_file
+from wakebench_radio.air import answers, device_file
 from wakebench_radio.air.__main__ import KINDS
 from wakebench_radio.air.beacon import Beacon, Distances
 from wakebench_radio.air.central import Central, advertises, overflow_bit
@@ -861,6 +861,9 @@ class FileTests(unittest.TestCase):
         ):
             with self.subTest(after):
                 self.assertIn(expected, self.read(BELT.replace(before, after, 1)) or "no error")
+
+    def test_the_errors_of_files_are_those_of_the_protocol(self):
+        self.assertEqual(sorted(answers.ERRORS.values()), sorted(ErrorCode))
 
     def test_what_is_no_yaml_is_named(self):
         self.assertTrue(self.read("device: [").startswith("device.yaml:"))

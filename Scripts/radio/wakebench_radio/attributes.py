@@ -6,6 +6,7 @@ The paths hold handles in four hexadecimal digits, as bluetoothd's do: a charact
 import asyncio
 import logging
 
+from bumble.att import ErrorCode
 from dbus_fast import Variant
 
 from .bearer import LONGEST_VALUE, Refusal, Silent
@@ -23,7 +24,9 @@ FLAGS = (
 )
 # Octets that wait for a client which does not read its socket; later values are lost.
 MOST_WAITING = 1 << 20
-UNPAIRED = (0x05, 0x0C, 0x0F)
+UNPAIRED = (
+    ErrorCode.INSUFFICIENT_AUTHENTICATION, ErrorCode.INSUFFICIENT_ENCRYPTION_KEY_SIZE, ErrorCode.INSUFFICIENT_ENCRYPTION,
+)
 
 
 def refused(code):
@@ -31,8 +34,10 @@ def refused(code):
     if code in UNPAIRED:
         return Refused("NotPermitted", "Not paired")
     known = {
-        0x02: ("NotPermitted", "Read not permitted"), 0x03: ("NotPermitted", "Write not permitted"),
-        0x06: ("NotSupported", "Operation is not supported"), 0x08: ("NotAuthorized", "Operation Not Authorized"),
+        ErrorCode.READ_NOT_PERMITTED: ("NotPermitted", "Read not permitted"),
+        ErrorCode.WRITE_NOT_PERMITTED: ("NotPermitted", "Write not permitted"),
+        ErrorCode.REQUEST_NOT_SUPPORTED: ("NotSupported", "Operation is not supported"),
+        ErrorCode.INSUFFICIENT_AUTHORIZATION: ("NotAuthorized", "Operation Not Authorized"),
     }
     return Refused(*known.get(code, ("Failed", f"Operation failed with ATT error: 0x{code:02x}")))
 
@@ -91,7 +96,7 @@ class Attribute(Interface):
         except LinkEnded:
             raise not_connected() from None
         except Silent:
-            raise Refused("Failed", "Operation failed with ATT error: 0x0e") from None
+            raise refused(ErrorCode.UNLIKELY_ERROR) from None
 
     async def read_value(self, options):
         offset = option(options, "offset", "q") or 0
@@ -105,7 +110,7 @@ class Attribute(Interface):
 
     async def write_value(self, value, offset, reliable=False):
         if offset + len(value) > LONGEST_VALUE:
-            raise refused(0x0D)
+            raise refused(ErrorCode.INVALID_ATTRIBUTE_LENGTH)
         await self.on_link(lambda bearer: bearer.write(self.handle, value, offset, reliable))
 
 
@@ -194,7 +199,7 @@ class RemoteCharacteristic(Attribute):
         if bearer is None or self.bus is None:
             raise not_connected()
         if len(value) > bearer.mtu - 3:
-            raise refused(0x0D)
+            raise refused(ErrorCode.INVALID_ATTRIBUTE_LENGTH)
         if bearer.is_full:
             raise Refused("Failed", "too many commands wait; wait for their answers")
         try:

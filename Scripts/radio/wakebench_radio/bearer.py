@@ -9,6 +9,7 @@ import dataclasses
 import re
 
 from bumble import att
+from bumble.att import ErrorCode
 from bumble.core import UUID
 
 from .host import Alarm, LinkEnded
@@ -23,7 +24,6 @@ LONGEST_VALUE = 512
 MOST_ATTRIBUTES = 4096
 # Packets under way above which the answer to a command waits, and above which commands are refused.
 BUSY, FULL = 64, 4096
-NOT_FOUND, NOT_LONG, INVALID_OFFSET, UNLIKELY, RESOURCES = 0x0A, 0x0B, 0x07, 0x0E, 0x11
 PRIMARY, SECONDARY, INCLUDE, CHARACTERISTIC = (UUID.from_16_bits(each) for each in (0x2800, 0x2801, 0x2802, 0x2803))
 
 
@@ -39,7 +39,7 @@ class TooMany(Refusal):
     """The peer's table is longer than what is kept of one."""
 
     def __init__(self):
-        super().__init__(RESOURCES)
+        super().__init__(ErrorCode.INSUFFICIENT_RESOURCES)
         self.args = (f"it tells of more than {MOST_ATTRIBUTES} attributes",)
 
 
@@ -154,7 +154,7 @@ class Bearer:
     def hear_unreadable(self, code):
         """An answer that cannot be read is one: to wait for another would end the link."""
         if self.response is not None and not self.response.done() and code in (self.asked + 1, 0x01):
-            self.response.set_exception(Refusal(UNLIKELY))
+            self.response.set_exception(Refusal(ErrorCode.UNLIKELY_ERROR))
 
     def answers(self, pdu):
         """A response has the code behind its request's; an error names the request."""
@@ -214,7 +214,7 @@ class Bearer:
                     att.ATT_Read_Blob_Request(attribute_handle=handle, value_offset=offset + len(value))
                 )
             except Refusal as error:
-                if value and error.code in (NOT_LONG, INVALID_OFFSET):
+                if value and error.code in (ErrorCode.ATTRIBUTE_NOT_LONG, ErrorCode.INVALID_OFFSET):
                     return value
                 raise
             part = bytes(response.part_attribute_value)
@@ -237,7 +237,7 @@ class Bearer:
                     )
                 )
                 if reliable and bytes(response.part_attribute_value) != part:
-                    raise Refusal(UNLIKELY)
+                    raise Refusal(ErrorCode.UNLIKELY_ERROR)
         except Refusal:
             await self.ask(att.ATT_Execute_Write_Request(flags=0))
             raise
@@ -271,7 +271,7 @@ class Bearer:
                     )
                 )
             except Refusal as error:
-                if error.code == NOT_FOUND or kind is SECONDARY:
+                if error.code == ErrorCode.ATTRIBUTE_NOT_FOUND or kind is SECONDARY:
                     break
                 raise
             last = start - 1
@@ -298,7 +298,7 @@ class Bearer:
                     )
                 )
             except Refusal as error:
-                if error.code == NOT_FOUND:
+                if error.code == ErrorCode.ATTRIBUTE_NOT_FOUND:
                     break
                 raise
             last = start - 1
@@ -320,7 +320,7 @@ class Bearer:
                     att.ATT_Find_Information_Request(starting_handle=start, ending_handle=characteristic.end)
                 )
             except Refusal as error:
-                if error.code == NOT_FOUND:
+                if error.code == ErrorCode.ATTRIBUTE_NOT_FOUND:
                     break
                 raise
             last = start - 1

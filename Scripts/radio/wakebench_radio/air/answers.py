@@ -145,7 +145,7 @@ class Machine:
         else:
             return None, []
         if len(self.runs) >= LIMIT:
-            return INSUFFICIENT_RESOURCES, []
+            return ERRORS["insufficient-resources"], []
         self.last_run += 1
         run = Run(self.last_run, rule, request or b"", now)
         effects = []
