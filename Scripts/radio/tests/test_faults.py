@@ -381,6 +381,39 @@ class BabbleTests(FaultTest):
         await self.back(client)
 
 
+class QueueTests(FaultTest):
+    """The controller's buffers are full of packets of a link that ends."""
+
+    async def asyncSetUp(self):
+        await super().asyncSetUp()
+        self.client = await self.bridge()
+        self.far, other = await self.peripheral(), await self.peripheral(socket=2)
+        path, other_path = await self.client.link(self.far.address), await self.client.link(other.address)
+        self.place, self.other_place = (
+            self.client.attribute(each, CHARACTERISTIC, "2A37") for each in (path, other_path)
+        )
+        # Number Of Completed Packets is not told.
+        self.between.up = lambda packet: () if packet[:2] == b"\x04\x13" else (packet,)
+        self.commands = [asyncio.ensure_future(self.client.write(self.place, b"\1", "command")) for _ in range(130)]
+        await self.taken()
+
+    async def taken(self):
+        """The bridge has looked at all calls that were made before."""
+        await self.client.call(HCI0, PROPERTIES, "Get", "ss", ADAPTER, "Powered")
+
+    async def test_commands_that_wait_for_room_fail_with_the_link(self):
+        await self.far.links[0].disconnect()
+        said = await asyncio.wait_for(asyncio.gather(*self.commands, return_exceptions=True), SOON)
+        self.assertEqual([each.name for each in said[-60:]], ["org.bluez.Error.NotConnected"] * 60)
+
+    async def test_another_link_goes_on(self):
+        reading = asyncio.ensure_future(self.client.read(self.other_place))
+        await self.taken()
+        await self.far.links[0].disconnect()
+        self.assertEqual(await asyncio.wait_for(reading, SOON), b"\0\x48")
+        await asyncio.gather(*self.commands, return_exceptions=True)
+
+
 class PeerTests(FaultTest):
     """What a peer does that it should not: the link goes on, and what the client asked for is answered."""
 

@@ -135,8 +135,6 @@ class Bearer:
         if self.response is not None and not self.response.done():
             self.response.set_exception(LinkEnded())
         self.queue.remove_listener("flow", self.flow.set)
-        # Whoever waits for packets that went with the link hears nothing of Bumble.
-        self.queue.emit("flow")
 
     def hear(self, pdu):
         code = pdu.op_code
@@ -250,10 +248,12 @@ class Bearer:
         self.client.send_gatt_pdu(bytes(att.ATT_Write_Command(attribute_handle=handle, attribute_value=value)))
 
     async def room(self):
-        """Waits until the controller has taken most of what is queued."""
+        """Waits until the controller has taken most of what is queued. LinkEnded if the link goes before that."""
         while self.alive and self.queue.pending >= BUSY:
             self.flow.clear()
             await self.flow.wait()
+        if not self.alive:
+            raise LinkEnded
 
     @property
     def is_full(self):

@@ -300,17 +300,10 @@ class Channels:
         manager.on_l2cap_le_credit_based_connection_response = self.answered
         manager.on_l2cap_le_flow_control_credit = self.credited
         manager.on_l2cap_command_reject = self.rejected
-        # The controller's queue is shorter then, of which Bumble tells nothing.
-        soon = asyncio.get_running_loop().call_soon
-        device.host.on("disconnection", lambda *_: soon(self.flowed))
 
     def all(self):
         there = self.manager.channels.values() if self.manager is not None else []
         return [each for channels in there for each in channels.values() if isinstance(each, Channel)]
-
-    def flowed(self):
-        for each in self.all():
-            each.flowed()
 
     def end(self, connection=None):
         """A link is gone, or all are with their radio: Bumble tells no channel of some of that."""

@@ -300,6 +300,8 @@ class RemoteDevice(Interface):
         if self.bearer is not bearer:
             return
         bearer.end()
+        # Where the controller is gone Bumble does not tell what waits for its packets.
+        bearer.queue.emit("flow")
         self.adapter.channels.end(bearer.connection)
         serving, self.bearer, self.serving = self.serving, None, None
         resolved, self.resolved = self.resolved, False

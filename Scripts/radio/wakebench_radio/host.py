@@ -163,6 +163,13 @@ class QuietHost(Host):
         elif kind == hci.HCI_ISO_DATA_PACKET:
             self.on_hci_iso_data_packet(packet)
 
+    def on_hci_disconnection_complete_event(self, event):
+        super().on_hci_disconnection_complete_event(event)
+        # Bumble drops the packets of a link that ended, but sends none of others in their place, and tells of no room.
+        for queue in {self.acl_packet_queue, self.le_acl_packet_queue} - {None}:
+            queue._check_queue()
+            queue.emit("flow")
+
     def on_hci_hardware_error_event(self, event):
         # Bumble does not know its field.
         self.emit("hardware_error", event.parameters[0] if event.parameters else 0)
