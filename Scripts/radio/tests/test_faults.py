@@ -5,13 +5,16 @@ import random
 import signal
 import tempfile
 import unittest
+from types import SimpleNamespace
 
 from bumble import att, hci
 from dbus_fast import Message, Variant
 
+from wakebench_radio.host import Line, RadioFailure
+
 from .support import (
-    ADAPTER, AGENT, BOUND, CHARACTERISTIC, DEVICE, HCI0, PROPERTIES, Agent, Between, Client, Peripheral, RadioTest,
-    Refusal, World, command_of, register,
+    ADAPTER, AGENT, BOUND, CHARACTERISTIC, DESCRIPTOR, DEVICE, HCI0, PROPERTIES, Agent, Between, Client, Peripheral,
+    RadioTest, Refusal, World, command_of, register,
 )
 from .test_links import heart_rate
 
@@ -158,6 +161,43 @@ class LossTests(FaultTest):
         self.between.down = lambda packet: (packet,)
         await self.back(client)
 
+    async def test_while_services_are_discovered(self):
+        client = await self.bridge()
+        peripheral = await self.peripheral()
+        await client.discover()
+        path = await client.find(peripheral.address)
+        came = asyncio.get_running_loop().create_future()
+
+        def down(packet):
+            if packet[0] != 2:
+                return (packet,)
+            came.done() or came.set_result(None)
+            return ()
+
+        self.between.down = down
+        await client.call(path, DEVICE, "Connect")
+        await asyncio.wait_for(came, BOUND)
+        pairing = asyncio.ensure_future(client.call(path, DEVICE, "Pair"))
+        await asyncio.wait({pairing}, timeout=0.1)
+        self.between.cut()
+        self.assertEqual(await self.refused(pairing), "AuthenticationCanceled")
+        await self.lost(client)
+
+    async def test_in_the_middle_of_other_requests(self):
+        client = await self.bridge()
+        path = await client.link((await self.peripheral()).address)
+        place = client.attribute(path, CHARACTERISTIC, "2A37")
+        self.between.down = lambda packet: (packet,) if packet[0] != 2 else ()
+        calls = [asyncio.ensure_future(each) for each in (
+            client.write(place, b"\1"), client.write(place, bytes(400)), client.call(place, CHARACTERISTIC, "StartNotify"),
+            client.read(client.attribute(path, DESCRIPTOR, "2902"), DESCRIPTOR),
+        )]
+        await client.call(HCI0, PROPERTIES, "Get", "ss", ADAPTER, "Powered")
+        self.between.cut()
+        for each in calls:
+            self.assertEqual(await self.refused(each), "NotConnected")
+        await self.lost(client)
+
     async def test_in_the_middle_of_a_read(self):
         client = await self.bridge()
         path = await client.link((await self.peripheral()).address)
@@ -191,6 +231,49 @@ class LossTests(FaultTest):
         self.between.cut()
         self.assertEqual(await self.refused(pairing), "AuthenticationCanceled")
         await self.lost(client)
+
+    async def test_before_the_adapter_is_announced(self):
+        """It is lost while another transport is opened."""
+        other = await Between.begin(self.world.sockets[1], f"{self.world.folder}/other")
+        self.addCleanup(other.close)
+        held, ready = asyncio.Event(), asyncio.Event()
+        read = []
+
+        def hold(packet):
+            held.set()
+            read.append(packet)
+            return ()
+
+        def asks_again(packet):
+            # A controller that is ready and says nothing is asked for its address.
+            if command_of(packet) == hci.HCI_READ_BD_ADDR_COMMAND:
+                times.append(asyncio.get_running_loop().time())
+                if times[-1] - times[0] > 1:
+                    ready.set()
+            return (packet,)
+
+        times, other.down, self.between.down = [], hold, asks_again
+        starting = asyncio.ensure_future(asyncio.to_thread(
+            self.world.begin_bridge, transports=[self.between.transport, other.transport], stderr=self.errors
+        ))
+        await asyncio.wait_for(asyncio.gather(held.wait(), ready.wait()), BOUND)
+        self.between.cut()
+        other.down = lambda packet: (packet,)
+        for packet in read:
+            other.ends[1].write(packet)
+        self.assertIsNone(await starting)
+        self.assertEqual(await asyncio.to_thread(self.world.bridge.wait, BOUND), 12)
+        self.assertEqual(self.lines(), ["lost: the transport was closed; see what is behind it"])
+
+    async def test_in_the_turn_in_which_the_controller_is_ready(self):
+        line = Line("unix:none", self.fail)
+        line.transport, line.host = SimpleNamespace(), SimpleNamespace(finish=lambda: None)
+
+        async def start():
+            line.lose("the transport was closed")
+
+        with self.assertRaisesRegex(RadioFailure, "unix:none: cannot be made ready: the transport was closed"):
+            await line.ready(start())
 
     async def test_a_stopped_bridge_that_is_continued(self):
         client = await self.bridge()
@@ -297,6 +380,17 @@ class RefusalTests(FaultTest):
         self.assertIn("the controller refuses to scan: ", said[0])
         self.between.down = lambda packet: (packet,)
         await client.discover()
+
+    async def test_a_scan_that_another_filter_ends(self):
+        """The filter is taken, as with bluetoothd, and a line says what the controller does not do."""
+        client = await self.bridge()
+        await client.discover()
+        self.refuse(SCAN)
+        await client.call(HCI0, ADAPTER, "SetDiscoveryFilter", "a{sv}", {"Transport": Variant("s", "bredr")})
+        said = self.lines()
+        self.assertEqual(len(said), 1, said)
+        self.assertIn("SetDiscoveryFilter: ", said[0])
+        self.assertIn("the controller refuses to scan: ", said[0])
 
     async def test_a_connection(self):
         client = await self.bridge()

@@ -85,6 +85,9 @@ async def begin(chosen, bus, agents, adapters):
     await bus.open()
     # One that fails ends all.
     await asyncio.gather(*(each.open() for each in adapters))
+    for each in adapters:
+        # It may be gone while the others were opened.
+        each.check_there()
     bus.add("/org/bluez", agents)
     for each in adapters:
         each.announce()

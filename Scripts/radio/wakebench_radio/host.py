@@ -314,7 +314,8 @@ class Line:
         gone = asyncio.ensure_future(self.gone.wait())
         await asyncio.wait({starting, gone}, return_when=asyncio.FIRST_COMPLETED)
         gone.cancel()
-        if self.lost is not None and not (starting.done() and not starting.exception()):
+        if self.lost is not None:
+            # Also where both came at once: a loss before `watch` is told by this alone.
             starting.cancel()
             await asyncio.wait({starting})
             raise self.failure("cannot be made ready", ConnectionResetError(self.lost))
