@@ -8,13 +8,14 @@ import unittest
 from types import SimpleNamespace
 
 from bumble import att, hci
+from bumble.core import UUID
 from dbus_fast import Message, Variant
 
 from wakebench_radio.host import Line, RadioFailure
 
 from .support import (
-    ADAPTER, AGENT, BOUND, CHARACTERISTIC, DESCRIPTOR, DEVICE, HCI0, PROPERTIES, Agent, Between, Client, Peripheral,
-    RadioTest, Refusal, World, command_of, register,
+    ADAPTER, AGENT, BOUND, CHARACTERISTIC, DESCRIPTOR, DEVICE, HCI0, PROPERTIES, SERVICE, Agent, Between, Client,
+    Peripheral, RadioTest, Refusal, World, command_of, register,
 )
 from .test_links import heart_rate
 
@@ -565,10 +566,53 @@ class PeerTests(FaultTest):
             ))
 
         server.on_att_read_by_group_type_request = services
+        await self.link_again()
+        self.assertIn("its services cannot be read: it tells of more than 4096 attributes", self.lines()[-1])
+
+    async def link_again(self):
         await self.client.until(lambda: not self.client.objects[self.path][DEVICE]["Connected"], "the end")
         await self.client.call(self.path, DEVICE, "Connect")
         await self.client.until(lambda: self.client.objects[self.path][DEVICE]["ServicesResolved"], "ServicesResolved")
+
+    async def lists(self, **answers):
+        """Links again to a peer that lists what is said here, by the kind of request; all else it has not."""
+        await self.client.call(self.path, DEVICE, "Disconnect")
+
+        def answer(kind):
+            def answered(bearer, request):
+                said = answers[kind](request.starting_handle) if kind in answers else b""
+                wanted = getattr(request, "attribute_group_type", None) or getattr(request, "attribute_type", None)
+                if wanted not in (None, UUID("2800"), UUID("2803")):
+                    said = b""
+                self.send(said or b"\1" + bytes([request.op_code]) + request.starting_handle.to_bytes(2, "little") + b"\x0a")
+
+            return answered
+
+        for kind in ("read_by_group_type", "read_by_type", "find_information"):
+            setattr(self.far.device.gatt_server, f"on_att_{kind}_request", answer(kind))
+        await self.link_again()
+
+    async def test_descriptors_without_end_are_given_up(self):
+        await self.lists(
+            read_by_group_type=lambda first: b"\x11\6\1\0\xff\xff\x0d\x18" if first == 1 else b"",
+            read_by_type=lambda first: b"\x09\7\2\0\2\3\0\x37\x2a" if first == 1 else b"",
+            find_information=lambda first: b"\5\1" + b"".join(
+                each.to_bytes(2, "little") + b"\1\x29" for each in range(first, min(first + 40, 0xFFFF))
+            ),
+        )
         self.assertIn("its services cannot be read: it tells of more than 4096 attributes", self.lines()[-1])
+
+    async def test_a_service_whose_uuid_has_a_wrong_length_is_left_out(self):
+        await self.lists(read_by_group_type=lambda first: b"\x11\7\1\0\5\0\x0d\x18\0" if first == 1 else b"")
+        self.assertEqual([there for there in self.client.objects.values() if SERVICE in there], [])
+
+    async def test_a_characteristic_whose_value_is_elsewhere_is_left_out(self):
+        await self.lists(
+            read_by_group_type=lambda first: b"\x11\6\1\0\x10\0\x0d\x18" if first == 1 else b"",
+            read_by_type=lambda first: b"\x09\7\2\0\2\0\0\x37\x2a\4\0\2\5\0\x38\x2a" if first == 1 else b"",
+        )
+        shown = [place.rpartition("/")[2] for place, there in self.client.objects.items() if CHARACTERISTIC in there]
+        self.assertEqual(shown, ["char0004"])
 
     async def test_a_read_that_is_not_answered_ends_with_the_link(self):
         self.far.device.gatt_server.on_att_read_request = lambda bearer, request: None
