@@ -224,10 +224,13 @@ def plain(values):
 
 
 class Agent:
-    """An agent on the bus. `answers` are by method: a function of the arguments, for the signature and the body."""
+    """An agent on the bus.
+
+    `answers` are by method: a function of the arguments, for the signature and the body, or None for no answer.
+    """
 
     def __init__(self, client, answers):
-        self.asked, self.answers, self.called = [], answers, asyncio.Event()
+        self.client, self.asked, self.answers, self.called = client, [], answers, asyncio.Event()
         client.bus.add_message_handler(self.hear)
 
     def hear(self, message):
@@ -237,8 +240,15 @@ class Agent:
         self.called.set()
         if message.member not in self.answers:
             return Message.new_error(message, "org.bluez.Error.Rejected", "no")
-        signature, body = self.answers[message.member](*message.body)
-        return Message.new_method_return(message, signature, body)
+        said = self.answers[message.member](*message.body)
+        return True if said is None else Message.new_method_return(message, *said)
+
+    async def until(self, count):
+        """Waits until it was asked so often."""
+        async with asyncio.timeout(BOUND):
+            while len(self.asked) < count:
+                self.called.clear()
+                await self.called.wait()
 
 
 async def register(client, capability):

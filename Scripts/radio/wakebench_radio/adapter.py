@@ -8,7 +8,7 @@ from bumble.pairing import PairingConfig
 from dbus_fast import Variant
 
 from .advertising import AdvertisingManager
-from .agent import Session
+from .agent import Nothing, Session
 from .application import GattManager
 from .bearer import canonical
 from .bus import Interface, Refused, exported
@@ -155,11 +155,11 @@ class Adapter(Interface):
 
     def pairing_configuration(self, connection):
         """What is said of this end. `delegate` of the device is set while it is being paired from here."""
-        device = self.device_of(connection)
+        device = self.peer(connection)
         kinds = PairingConfig.AddressType
         return PairingConfig(
             sc=True, mitm=True, bonding=True,
-            delegate=device and (device.delegate or self.agents.delegate(device, None)),
+            delegate=device and (device.delegate or self.agents.delegate(device, None, by_peer=True)) or Nothing(),
             identity_address_type=kinds.PUBLIC if self.radio.has_public_address else kinds.RANDOM,
         )
 

@@ -1,6 +1,7 @@
 """Device1: what is heard of a peer, the link to it, and the objects of its attributes."""
 
 import asyncio
+import contextlib
 import logging
 
 from bumble.hci import Role
@@ -275,7 +276,7 @@ class RemoteDevice(Interface):
         soon = asyncio.get_running_loop().call_soon
         link.on("disconnection", lambda reason: soon(self.link_gone, bearer, reason))
         link.on("security_request", lambda _: self.start(self.secure(bearer)))
-        link.on("pairing", lambda keys: self.paired_by_peer(bearer))
+        link.on("pairing", lambda keys: self.now_paired(bearer))
         link.on("pairing_failure", lambda reason: self.end_session(bearer))
         self.changed("Connected")
 
@@ -475,40 +476,39 @@ class RemoteDevice(Interface):
             raise Refused("AlreadyExists", "Already Exists")
         if self.delegate is not None:
             raise Refused("InProgress", "In Progress")
-        if not self.connected:
-            try:
-                await self.Connect(sender)
-            except Refused:
-                raise Refused("ConnectionAttemptFailed", "Page Timeout") from None
-        await self.pair(sender)
+        await self.pair(sender, connects=True)
 
-    async def pair(self, sender):
-        if self.bearer is None:
-            raise Refused("ConnectionAttemptFailed", "Page Timeout")
-        self.delegate = self.adapter.agents.delegate(self, sender)
+    async def pair(self, sender, connects=False):
+        delegate = self.delegate = self.adapter.agents.delegate(self, sender)
         try:
-            await pair(self, self.delegate)
+            if connects and not self.connected:
+                with contextlib.suppress(Refused):
+                    await self.Connect(sender)
+            if delegate.cancelled:
+                raise Refused("AuthenticationCanceled", "Authentication Canceled")
+            if self.bearer is None:
+                raise Refused("ConnectionAttemptFailed", "Page Timeout")
+            await pair(self, delegate)
         finally:
             self.delegate = None
-        if self.bearer is not None:
-            self.now_paired()
 
     @exported()
     async def CancelPairing(self, _):
         if self.delegate is None:
             raise Refused("DoesNotExist", "Does Not Exist")
+        self.delegate.cancelled = True
+        if self.attempt is not None:
+            self.attempt.set()
         await self.end_link()
 
-    def paired_by_peer(self, bearer):
-        """The peer paired, unasked from here."""
-        if self.delegate is None and self.bearer is bearer:
-            self.now_paired()
-            self.end_session(bearer)
-
-    def now_paired(self):
-        self.identity = self.bearer.connection.peer_address
+    def now_paired(self, bearer):
+        """There is a key, by whichever end pairing began. It is kept, also where the link ends now."""
+        if self.bearer is not bearer:
+            return
+        self.identity = bearer.connection.peer_address
         self.adapter.identities[self.adapter.key(self.identity)] = self
         self.changed("Paired", "Bonded")
+        self.end_session(bearer)
 
     def end_session(self, bearer):
         if self.delegate is None:
