@@ -110,6 +110,20 @@ class Peripheral(OffersTest):
             with self.subTest(root):
                 self.assertEqual((await self.refused(self.offers.register(root))).name, "org.bluez.Error.Failed")
 
+    async def test_a_uuid_is_taken_in_each_of_its_forms(self):
+        for root, uuid in (("/one", "0x1809"), ("/two", "0000180A-0000-1000-8000-00805F9B34FB"), ("/three", "0000180f")):
+            self.offers.service(root, uuid)
+            await self.offers.register(root)
+        central = await self.linked()
+        found = [each.uuid for each in central.peer.services[2:]]
+        self.assertEqual(found, [UUID(each) for each in ("1809", "180A", "180F")])
+
+    async def test_what_is_no_uuid_is_refused(self):
+        for root, uuid in (("/one", "0x1f"), ("/two", "+180"), ("/three", "18_0d"), ("/four", "1_0_0_00")):
+            self.offers.service(root, uuid)
+            with self.subTest(uuid):
+                self.assertEqual((await self.refused(self.offers.register(root))).name, "org.bluez.Error.Failed")
+
     async def test_service_changed_tells_connected_centrals(self):
         central = await self.linked()
         changes = await central.subscribe("2A05", notify=False)

@@ -10,6 +10,8 @@ import struct
 from bumble import crypto
 from bumble.att import ErrorCode
 
+from .bearer import canonical
+
 PRIMARY, SECONDARY, CHARACTERISTIC = (struct.pack("<H", each) for each in (0x2800, 0x2801, 0x2803))
 EXTENDED, CONFIGURATION = struct.pack("<H", 0x2900), struct.pack("<H", 0x2902)
 DATABASE_HASH = struct.pack("<H", 0x2B2A)
@@ -26,17 +28,14 @@ APPEARANCE = bytes(2)
 
 
 def uuid_octets(text):
-    """A UUID in 4, 8 or 36 letters as it is on the air: 2 octets where it is short, else 16, least significant first.
+    """A UUID in any of its forms as it is on the air: 2 octets where it is short, else 16, least significant first.
 
     Raises ValueError.
     """
-    if len(text) in (4, 8):
-        octets = BASE + int(text, 16).to_bytes(4, "little")
-    elif len(text) == 36 and [len(part) for part in text.split("-")] == [8, 4, 4, 4, 12]:
-        octets = bytes.fromhex(text.replace("-", ""))[::-1]
-    else:
+    letters = canonical(text)
+    if letters is None:
         raise ValueError(f"no UUID: {text}")
-    return shortened(octets)
+    return shortened(bytes.fromhex(letters.replace("-", ""))[::-1])
 
 
 def shortened(octets):
