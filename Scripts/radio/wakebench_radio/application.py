@@ -19,7 +19,7 @@ from .table import (
 log = logging.getLogger(__name__)
 
 SERVICE, CHARACTERISTIC, DESCRIPTOR = (f"org.bluez.Gatt{each}1" for each in ("Service", "Characteristic", "Descriptor"))
-# Seconds that an application has for its objects, for a peer's request, and for what nobody waits for.
+# Seconds that an application has for its objects, for a peer's request, and for calls whose answers are not waited for.
 READING, ANSWERING, TELLING = 10, 10, 25
 BROADCAST, COMMAND, SIGNED, EXTENDED_PROPERTIES = 0x01, 0x04, 0x40, 0x80
 # By flag: the properties that it stands for, and what an access has to be then: (properties, read, write, configuration).
@@ -119,7 +119,7 @@ class Offered:
         application.bus.ask(application.sender, self.path, self.interface, member, signature, body, on_answer, seconds)
 
     def tell(self, member):
-        """Calls what nobody waits for."""
+        """Makes a call whose answer is not waited for."""
         self.call(member, "", [], lambda answer, refusal: None, TELLING)
 
     def read(self, link, attribute, offset, answer):
@@ -151,7 +151,7 @@ class OfferedCharacteristic(Offered):
 
     def __init__(self, application, path, values):
         super().__init__(application, path, CHARACTERISTIC, values)
-        # With this property AcquireNotify is called first, which says who subscribes.
+        # With this property AcquireNotify is called first, which says which link subscribes.
         self.acquires = "NotifyAcquired" in values
         self.subscribers, self.acquired = [], None
         self.configuration = Configuration(self.properties, self)

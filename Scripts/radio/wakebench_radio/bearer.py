@@ -1,6 +1,6 @@
 """The Attribute Protocol over one link: requests one at a time, commands with flow control, values unasked.
 
-What a peer says is told in its order: a response wakes whoever asked in the next turn of the loop, and a value is told
+What a peer says is told in its order: a response ends the wait for it in the next turn of the loop, and a value is told
 by a call of that turn, behind it. Bumble's own requests take several turns, and values overtake their responses.
 """
 

@@ -87,7 +87,7 @@ class RemoteDevice(Interface):
     def __init__(self, adapter, address):
         # `air_address` is what it uses on the air now: another one if it changes private addresses.
         self.adapter, self.address, self.air_address = adapter, address, address
-        # What its keys are kept under, and who answers while it is being paired.
+        # What its keys are kept under, and what answers while it is being paired.
         self.identity, self.delegate = address, None
         self.text = address.to_string(False)
         self.place = f"{adapter.place}/dev_{self.text.replace(':', '_')}"
@@ -97,7 +97,7 @@ class RemoteDevice(Interface):
         self.connectable = True
         self.trusted = self.blocked = False
         self.resolved = False
-        # The link: its bearer, what it asks of the adapter, who is connecting, the calls under way on it, and the
+        # The link: its bearer, what it asks of the adapter, the attempt to connect, the calls under way on it, and the
         # objects that it brought.
         self.bearer = self.serving = None
         self.attempt = None

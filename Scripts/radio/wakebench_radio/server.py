@@ -229,7 +229,7 @@ class Link:
         try:
             self.write(self.attribute(handle), value, offset, "reliable", lambda _: self.execute_next(parts))
         except Refusal as refusal:
-            # It may come behind the answer of an application, when nobody else hears it.
+            # It may come behind the answer of an application, where no other code takes it.
             self.refuse(refusal.code, refusal.handle)
 
     # Discovery
@@ -358,7 +358,7 @@ class Link:
     # Ends
 
     def close(self):
-        """The link is gone: nobody waits for answers, and its subscriptions end."""
+        """The link is gone: no answer is sent, and its subscriptions end."""
         self.ended = True
         if self.confirming is not None:
             self.confirming.cancel()

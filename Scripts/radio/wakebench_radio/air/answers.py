@@ -98,7 +98,7 @@ class Rule:
 
 
 class Machine:
-    """The rules of one device, and what it remembers. Times are in nanoseconds."""
+    """The rules of one device, and its state. Times are in nanoseconds."""
 
     def __init__(self, file):
         self.mtu = int(file.get("mtu", 185))
