@@ -7,6 +7,7 @@ import struct
 import unittest
 
 from bumble.att import ATT_Error, AttributeValue
+from bumble.core import UUID
 from bumble.gatt import Characteristic, Descriptor, Service
 from dbus_fast import Message, MessageType, Variant
 
@@ -341,6 +342,39 @@ class Attributes(RadioTest):
         )
         self.assertIn(self.main, self.client.objects)
         self.assertEqual(await self.client.read(self.main), b"\0\x48", "the others are as they were")
+
+    async def test_changes_that_come_while_services_are_read_are_one(self):
+        device, held, seen = self.end.device, asyncio.Event(), []
+        server = device.gatt_server
+        answer = server.on_att_read_by_group_type_request
+
+        async def late(bearer, request):
+            await held.wait()
+            await answer(bearer, request)
+
+        def asked(bearer, request):
+            if request.starting_handle == 1 and request.attribute_group_type == UUID("2800"):
+                seen.append(request)
+            asyncio.ensure_future(late(bearer, request))
+
+        server.on_att_read_by_group_type_request = asked
+        changed = device.gatt_service.service_changed_characteristic
+        for _ in range(20):
+            await device.indicate_subscribers(changed, struct.pack("<HH", 1, 0xFFFF))
+        held.set()
+        added = Service("180F", [Characteristic("2A19", Every.READ, OPEN, b"\x64")])
+        device.add_service(added)
+        await device.indicate_subscribers(changed, struct.pack("<HH", added.handle, added.end_group_handle))
+        await self.client.until(
+            lambda: any(there.get(CHARACTERISTIC, {}).get("UUID", "").startswith("00002a19")
+                        for there in self.client.objects.values()), "the new service"
+        )
+        count = None
+        while count != len(seen):
+            # Until nothing is asked any more.
+            count = len(seen)
+            await asyncio.sleep(0.3)
+        self.assertLessEqual(count, 3)
 
 
 if __name__ == "__main__":

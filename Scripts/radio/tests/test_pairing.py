@@ -11,7 +11,7 @@ from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.smp import ErrorCode
 
 from .support import (
-    ADAPTER, AGENT, BOUND, CHARACTERISTIC, DEVICE, HCI0, Agent, Client, Peripheral, RadioTest, World, register,
+    ADAPTER, AGENT, BOUND, CHARACTERISTIC, DEVICE, HCI0, PROPERTIES, Agent, Client, Peripheral, RadioTest, World, register,
 )
 
 Capability = PairingDelegate.IoCapability
@@ -199,6 +199,33 @@ class Pairing(RadioTest):
         self.assertEqual(agent.asked[0][0], "DisplayPasskey")
         far.shown.set_result(agent.asked[0][2] ^ 1)
         self.assertEqual((await self.refused(pairing)).name, "org.bluez.Error.AuthenticationFailed")
+
+    async def test_the_end_of_the_client_ends_its_pairing(self):
+        end, far, path = await self.far(Capability.DISPLAY_OUTPUT_AND_YES_NO_INPUT)
+        agent = await self.register("DisplayYesNo", RequestConfirmation=lambda *_: None)
+        other = await Client.open(self.world.address)
+        pairing = asyncio.ensure_future(other.call(path, DEVICE, "Pair"))
+        await agent.until(1)
+        other.close()
+        await self.client.until(lambda: not self.client.objects[path][DEVICE]["Connected"], "the end of the link")
+        await agent.until(2)
+        self.assertEqual(agent.asked[1], ("Cancel",))
+        with self.assertRaises(Exception):
+            await pairing
+
+    async def test_requests_for_security_without_end_leave_room_for_calls(self):
+        end, _, path = await self.far(Capability.DISPLAY_OUTPUT_AND_YES_NO_INPUT)
+        agent = await self.register("DisplayYesNo", RequestConfirmation=lambda *_: None)
+        end.links[0].request_pairing()
+        await agent.until(1)
+        for index in range(8400):
+            end.links[0].request_pairing()
+            if index % 100 == 0:
+                await end.links[0].drain()
+        await end.links[0].drain()
+        await self.client.call(HCI0, PROPERTIES, "Get", "ss", ADAPTER, "Address")
+        await self.client.read(self.client.attribute(path, CHARACTERISTIC, "2A00"))
+        self.assertEqual(len(agent.asked), 1)
 
     async def test_a_second_client_that_pairs_is_told(self):
         """Also while the first one's link is made."""

@@ -65,7 +65,7 @@ class AgentManager(Interface):
         """What answers for one device: the caller's agent, else the default one, else none. `by_peer`: the peer pairs."""
         client = sender if sender in self.agents else self.default
         path, capability = self.agents.get(client, (None, Capability.NO_OUTPUT_NO_INPUT))
-        return Delegate(self.bus_of_agents, device, client, path, capability, by_peer)
+        return Delegate(self.bus_of_agents, device, sender, client, path, capability, by_peer)
 
 
 class Session(smp.Session):
@@ -94,11 +94,15 @@ class Session(smp.Session):
 
 class Delegate(pairing.PairingDelegate):
     """Asks an agent. What it refuses, or does not answer, is refused, and so is all where there is no agent, but a peer that
-    begins to pair."""
+    begins to pair.
 
-    def __init__(self, bus, device, client, path, capability, by_peer):
+    `caller` is the client that called Pair, and `client` the agent's.
+    """
+
+    def __init__(self, bus, device, caller, client, path, capability, by_peer):
         super().__init__(capability)
-        self.bus, self.device, self.client, self.path, self.by_peer = bus, device, client, path, by_peer
+        self.bus, self.device, self.caller, self.by_peer = bus, device, caller, by_peer
+        self.client, self.path = client, path
         self.rejected = self.cancelled = False
         # The call that waits for the user.
         self.asking = None

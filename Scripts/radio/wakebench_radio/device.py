@@ -107,6 +107,8 @@ class RemoteDevice(Interface):
         self.handles = {}
         self.resolving = asyncio.Lock()
         self.clearing = self.securing = None
+        # Whether a discovery waits for its turn, since services changed.
+        self.changing = False
 
     @property
     def connected(self):
@@ -275,7 +277,7 @@ class RemoteDevice(Interface):
         # A turn later: what the peer said before is told before.
         soon = asyncio.get_running_loop().call_soon
         link.on("disconnection", lambda reason: soon(self.link_gone, bearer, reason))
-        link.on("security_request", lambda _: self.start(self.secure(bearer)))
+        link.on("security_request", lambda _: self.security_requested(bearer))
         link.on("pairing", lambda keys: self.now_paired(bearer))
         link.on("pairing_failure", lambda reason: self.end_session(bearer))
         self.changed("Connected")
@@ -354,6 +356,11 @@ class RemoteDevice(Interface):
             self.securing = self.start(self.encrypt(bearer))
             self.securing.add_done_callback(lambda _: setattr(self, "securing", None))
         return await asyncio.shield(self.securing)
+
+    def security_requested(self, bearer):
+        """A peer that asks again while the link is made secure waits for that."""
+        if self.securing is None and self.delegate is None:
+            self.start(self.secure(bearer))
 
     async def encrypt(self, bearer):
         try:
@@ -453,13 +460,16 @@ class RemoteDevice(Interface):
             log.info("%s: a value of attribute 0x%04x, which has no object", self.text, handle)
             return
         characteristic.heard(value)
-        if characteristic.facts.uuid == SERVICE_CHANGED:
+        if characteristic.facts.uuid == SERVICE_CHANGED and not self.changing:
+            self.changing = True
             self.start(self.discover_again(self.bearer))
 
     async def discover_again(self, bearer):
         """The peer's services changed: what is other now comes and goes as objects of a link that stays resolved."""
         try:
             async with self.resolving:
+                # What changes from now on is found by another one.
+                self.changing = False
                 if self.bearer is not bearer or bearer is None:
                     return
                 services = await bearer.discover()
@@ -517,6 +527,8 @@ class RemoteDevice(Interface):
     # Ends
 
     def client_gone(self, sender):
+        if self.delegate is not None and self.delegate.caller == sender:
+            self.start(self.CancelPairing(sender))
         for each in self.remote:
             if isinstance(each, RemoteCharacteristic):
                 each.client_gone(sender)
