@@ -317,12 +317,11 @@ class Between:
         self = Between()
         self.controller, self.place, self.transport = controller.partition(":")[2], place, f"unix:{place}"
         self.down = self.up = lambda packet: (packet,)
-        self.ends, self.hosts, self.came = [], 0, asyncio.Event()
+        self.ends, self.came = [], asyncio.Event()
         self.server = await asyncio.start_unix_server(self.host_came, place)
         return self
 
     async def host_came(self, reader, writer):
-        self.hosts += 1
         far_reader, far_writer = await asyncio.open_unix_connection(self.controller)
         self.ends = [writer, far_writer]
         self.came.set()

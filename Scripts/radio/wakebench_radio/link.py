@@ -38,7 +38,6 @@ CROWDED, CHOKED = 1 << 18, 1 << 24
 Error = hci.HCI_ErrorCode
 Kind = hci.HCI_LE_Extended_Advertising_Report_Event.EventType
 Properties = hci.HCI_LE_Set_Extended_Advertising_Parameters_Command.AdvertisingProperties
-LegacyType = hci.HCI_LE_Set_Advertising_Parameters_Command.AdvertisingType
 # By the type of a legacy advertisement.
 LEGACY_KINDS = {
     0: Kind.CONNECTABLE_ADVERTISING | Kind.SCANNABLE_ADVERTISING,
