@@ -26,6 +26,7 @@ from wakebench_radio.air.beacon import Beacon, Distances
 from wakebench_radio.air.central import Central, advertises, overflow_bit
 from wakebench_radio.air.failures import FileError, NoFile, Refused, TransportError
 from wakebench_radio.air.peripheral import Peripheral
+from wakebench_radio.host import Passkey
 from wakebench_radio.link import Air, serve
 
 DEVICES = pathlib.Path(__file__).resolve().parents[3] / "Devices" / "Bluetooth"
@@ -463,6 +464,9 @@ class SecurityTests(OnAir):
 
     async def test_a_passkey_gives_authentication(self):
         await self.pair("passkey 246810", Keypad(246810), True)
+
+    async def test_000000_is_a_passkey(self):
+        await self.pair("passkey 000000", Keypad(Passkey(0)), True)
 
     async def test_the_same_number_at_both_ends_gives_authentication(self):
         await self.pair("numeric", PairingDelegate(PairingDelegate.DISPLAY_OUTPUT_AND_YES_NO_INPUT), True)

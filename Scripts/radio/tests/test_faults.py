@@ -14,7 +14,7 @@ from dbus_fast import Message, Variant
 from wakebench_radio.host import Line, RadioFailure
 
 from .support import (
-    ADAPTER, AGENT, BOUND, CHARACTERISTIC, DESCRIPTOR, DEVICE, HCI0, PROPERTIES, SERVICE, Agent, Between, Client,
+    ADAPTER, BOUND, CHARACTERISTIC, DESCRIPTOR, DEVICE, HCI0, PROPERTIES, SERVICE, Agent, Between, Client,
     Peripheral, RadioTest, Refusal, World, command_of, register,
 )
 from .test_links import heart_rate
@@ -213,24 +213,15 @@ class LossTests(FaultTest):
 
     async def test_in_pairing(self):
         client = await self.bridge()
-        agent = Agent(client, {})
-        asked = asyncio.get_running_loop().create_future()
-
-        def hear(message):
-            if message.path == AGENT:
-                asked.set_result(None)
-                # It never answers.
-                return True
-            return None
-
-        client.bus.remove_message_handler(agent.hear)
-        client.bus.add_message_handler(hear)
+        agent = Agent(client, {"RequestAuthorization": lambda *_: None})
         await register(client, "NoInputNoOutput")
         path = await client.link((await self.peripheral()).address)
         pairing = asyncio.ensure_future(client.call(path, DEVICE, "Pair"))
-        await asyncio.wait_for(asked, BOUND)
+        await agent.until(1)
         self.between.cut()
         self.assertEqual(await self.refused(pairing), "AuthenticationCanceled")
+        await agent.until(2)
+        self.assertEqual(agent.asked[1], ("Cancel",))
         await self.lost(client)
 
     async def test_before_the_adapter_is_announced(self):

@@ -10,6 +10,8 @@ from bumble.gatt import Characteristic, Service
 from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.smp import ErrorCode
 
+from wakebench_radio.host import Passkey
+
 from .support import (
     ADAPTER, AGENT, BOUND, CHARACTERISTIC, DEVICE, HCI0, PROPERTIES, Agent, Client, Peripheral, RadioTest, World, register,
 )
@@ -32,6 +34,7 @@ class FarAgent(PairingDelegate):
 
     def __init__(self, capability, accepts=True):
         super().__init__(capability)
+        self.passkey = 123_456
         self.shown = asyncio.get_running_loop().create_future()
         self.accepts = accepts
 
@@ -46,6 +49,9 @@ class FarAgent(PairingDelegate):
 
     async def get_number(self):
         return await self.shown
+
+    async def generate_passkey(self):
+        return self.passkey
 
 
 class Pairing(RadioTest):
@@ -104,6 +110,25 @@ class Pairing(RadioTest):
         )
         await self.client.call(path, DEVICE, "Pair")
         self.assertEqual(agent.asked[0][0], "DisplayPasskey")
+
+    async def test_a_passkey_is_entered_by_the_agent(self):
+        _, _, path = await self.far(Capability.DISPLAY_OUTPUT_ONLY)
+        agent = await self.register("KeyboardDisplay", RequestPasskey=lambda *_: ("u", [123_456]))
+        await self.client.call(path, DEVICE, "Pair")
+        self.assertEqual(agent.asked, [("RequestPasskey", path)])
+
+    async def test_a_wrong_passkey_fails(self):
+        _, _, path = await self.far(Capability.DISPLAY_OUTPUT_ONLY)
+        await self.register("KeyboardDisplay", RequestPasskey=lambda *_: ("u", [123_457]))
+        refusal = await self.refused(self.client.call(path, DEVICE, "Pair"))
+        self.assertEqual(refusal.name, "org.bluez.Error.AuthenticationFailed")
+
+    async def test_000000_is_a_passkey(self):
+        _, far, path = await self.far(Capability.DISPLAY_OUTPUT_ONLY)
+        far.passkey = Passkey(0)
+        await self.register("KeyboardDisplay", RequestPasskey=lambda *_: ("u", [0]))
+        await self.client.call(path, DEVICE, "Pair")
+        self.assertTrue(self.client.objects[path][DEVICE]["Paired"])
 
     async def test_an_agent_that_refuses_is_rejected(self):
         _, _, path = await self.far(Capability.DISPLAY_OUTPUT_AND_YES_NO_INPUT)

@@ -393,6 +393,16 @@ class Peripheral(OffersTest):
         await agent.until(2)
         self.assertEqual(agent.asked[1], ("Cancel",))
 
+    async def test_a_central_does_not_pair_anew_where_nothing_is_compared(self):
+        """Else any central with its address could have its place; so it is with bluetoothd (JustWorksRepairing)."""
+        central, agent = await self.pairs(Capability.NO_OUTPUT_NO_INPUT, RequestAuthorization=lambda *_: ("", []))
+        await asyncio.wait_for(central.link.pair(), BOUND)
+        await self.client.until(lambda: self.client.objects[central.path][DEVICE]["Paired"], "Paired")
+        await central.device.keystore.delete_all()
+        with self.assertRaises(ProtocolError):
+            await asyncio.wait_for(central.link.pair(), BOUND)
+        self.assertEqual(agent.asked, [("RequestAuthorization", central.path)])
+
     async def test_a_central_is_asked_to_pair(self):
         central, agent = await self.pairs(
             Capability.DISPLAY_OUTPUT_AND_YES_NO_INPUT, RequestConfirmation=lambda *_: ("", [])

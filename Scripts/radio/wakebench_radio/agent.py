@@ -8,7 +8,7 @@ from bumble.core import ProtocolError
 from bumble.hci import Role
 
 from .bus import Interface, Refused, exported
-from .host import LinkEnded, bounded
+from .host import LinkEnded, Passkey, bounded
 
 log = logging.getLogger(__name__)
 
@@ -144,7 +144,10 @@ class Delegate(pairing.PairingDelegate):
         return True
 
     async def confirm(self, auto=False):
-        # Nothing is compared.
+        # Nothing is compared. A device that is paired is not replaced by another one so (BlueZ, JustWorksRepairing).
+        if self.device.paired:
+            log.warning("%s: it pairs anew, and compares nothing: refused; remove it first", self.device.text)
+            return False
         return self.by_peer and self.path is None or await self.ask("RequestAuthorization") is not None
 
     async def compare_numbers(self, number, digits):
@@ -152,7 +155,10 @@ class Delegate(pairing.PairingDelegate):
 
     async def get_number(self):
         body = await self.ask("RequestPasskey")
-        return body[0] if body and isinstance(body[0], int) else None
+        return Passkey(body[0]) if body and isinstance(body[0], int) else None
+
+    async def generate_passkey(self):
+        return Passkey(await super().generate_passkey())
 
     async def display_number(self, number, digits):
         self.tell("DisplayPasskey", "ouq", self.device.place, number, 0)

@@ -126,6 +126,13 @@ def reason_of(error):
     )
 
 
+class Passkey(int):
+    """A passkey of pairing. 000000 is true: else Bumble takes it for none, and pairing stands still (smp.py)."""
+
+    def __bool__(self):
+        return True
+
+
 class QuietHost(Host):
     """Bumble's host without its log lines, which write every packet out, and with the time of the last packet.
 
