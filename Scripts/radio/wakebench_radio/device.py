@@ -506,10 +506,13 @@ class RemoteDevice(Interface):
     async def CancelPairing(self, _):
         if self.delegate is None:
             raise Refused("DoesNotExist", "Does Not Exist")
+        self.cancel_pairing()
+        await self.end_link()
+
+    def cancel_pairing(self):
         self.delegate.cancelled = True
         if self.attempt is not None:
             self.attempt.set()
-        await self.end_link()
 
     def now_paired(self, bearer):
         """There is a key, by whichever end pairing began. It is kept, also where the link ends now."""
@@ -528,7 +531,8 @@ class RemoteDevice(Interface):
 
     def client_gone(self, sender):
         if self.delegate is not None and self.delegate.caller == sender:
-            self.start(self.CancelPairing(sender))
+            self.cancel_pairing()
+            self.start(self.end_link())
         for each in self.remote:
             if isinstance(each, RemoteCharacteristic):
                 each.client_gone(sender)
