@@ -224,10 +224,13 @@ def plain(values):
 
 
 class Agent:
-    """An agent on the bus. `answers` are by method: a function of the arguments, for the signature and the body."""
+    """An agent on the bus.
+
+    `answers` are by method: a function of the arguments, for the signature and the body, or None for no answer.
+    """
 
     def __init__(self, client, answers):
-        self.asked, self.answers, self.called = [], answers, asyncio.Event()
+        self.client, self.asked, self.answers, self.called = client, [], answers, asyncio.Event()
         client.bus.add_message_handler(self.hear)
 
     def hear(self, message):
@@ -237,8 +240,15 @@ class Agent:
         self.called.set()
         if message.member not in self.answers:
             return Message.new_error(message, "org.bluez.Error.Rejected", "no")
-        signature, body = self.answers[message.member](*message.body)
-        return Message.new_method_return(message, signature, body)
+        said = self.answers[message.member](*message.body)
+        return True if said is None else Message.new_method_return(message, *said)
+
+    async def until(self, count):
+        """Waits until it was asked so often."""
+        async with asyncio.timeout(BOUND):
+            while len(self.asked) < count:
+                self.called.clear()
+                await self.called.wait()
 
 
 async def register(client, capability):
@@ -307,12 +317,11 @@ class Between:
         self = Between()
         self.controller, self.place, self.transport = controller.partition(":")[2], place, f"unix:{place}"
         self.down = self.up = lambda packet: (packet,)
-        self.ends, self.hosts, self.came = [], 0, asyncio.Event()
+        self.ends, self.came = [], asyncio.Event()
         self.server = await asyncio.start_unix_server(self.host_came, place)
         return self
 
     async def host_came(self, reader, writer):
-        self.hosts += 1
         far_reader, far_writer = await asyncio.open_unix_connection(self.controller)
         self.ends = [writer, far_writer]
         self.came.set()

@@ -12,7 +12,7 @@ import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from bumble.att import ATT_CID, ATT_Error, ATT_Read_Multiple_Request
+from bumble.att import ATT_CID, ATT_Error, ATT_Read_Multiple_Request, ErrorCode
 from bumble.core import UUID, AdvertisingData
 from bumble.device import Device, Peer
 from bumble.hci import Address
@@ -20,12 +20,13 @@ from bumble.l2cap import L2capError, LeCreditBasedChannelSpec
 from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.transport import open_transport
 
-from wakebench_radio.air import device_file
+from wakebench_radio.air import answers, device_file
 from wakebench_radio.air.__main__ import KINDS
 from wakebench_radio.air.beacon import Beacon, Distances
 from wakebench_radio.air.central import Central, advertises, overflow_bit
 from wakebench_radio.air.failures import FileError, NoFile, Refused, TransportError
 from wakebench_radio.air.peripheral import Peripheral
+from wakebench_radio.host import Passkey
 from wakebench_radio.link import Air, serve
 
 DEVICES = pathlib.Path(__file__).resolve().parents[3] / "Devices" / "Bluetooth"
@@ -464,6 +465,9 @@ class SecurityTests(OnAir):
     async def test_a_passkey_gives_authentication(self):
         await self.pair("passkey 246810", Keypad(246810), True)
 
+    async def test_000000_is_a_passkey(self):
+        await self.pair("passkey 000000", Keypad(Passkey(0)), True)
+
     async def test_the_same_number_at_both_ends_gives_authentication(self):
         await self.pair("numeric", PairingDelegate(PairingDelegate.DISPLAY_OUTPUT_AND_YES_NO_INPUT), True)
 
@@ -861,6 +865,9 @@ class FileTests(unittest.TestCase):
         ):
             with self.subTest(after):
                 self.assertIn(expected, self.read(BELT.replace(before, after, 1)) or "no error")
+
+    def test_the_errors_of_files_are_those_of_the_protocol(self):
+        self.assertEqual(sorted(answers.ERRORS.values()), sorted(ErrorCode))
 
     def test_what_is_no_yaml_is_named(self):
         self.assertTrue(self.read("device: [").startswith("device.yaml:"))

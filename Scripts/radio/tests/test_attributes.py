@@ -7,6 +7,7 @@ import struct
 import unittest
 
 from bumble.att import ATT_Error, AttributeValue
+from bumble.core import UUID
 from bumble.gatt import Characteristic, Descriptor, Service
 from dbus_fast import Message, MessageType, Variant
 
@@ -223,8 +224,8 @@ class Attributes(RadioTest):
 
     # Sockets
 
-    async def acquire(self, member):
-        answer = await self.client.call(self.main, CHARACTERISTIC, member, "a{sv}", {})
+    async def acquire(self, member, place=None):
+        answer = await self.client.call(place or self.main, CHARACTERISTIC, member, "a{sv}", {})
         place, mtu = answer.body
         made = socket.socket(fileno=answer.unix_fds[place])
         made.setblocking(False)
@@ -278,6 +279,19 @@ class Attributes(RadioTest):
         refusal = await self.refused(self.client.write(self.main, b"\1", "command"))
         self.assertEqual((refusal.name, refusal.text), ("org.bluez.Error.NotPermitted", "Write acquired"))
 
+    async def test_the_end_of_the_link_ends_the_socket_of_commands(self):
+        made, _ = await self.acquire("AcquireWrite")
+        await self.end.links[0].disconnect()
+        self.assertEqual(await asyncio.wait_for(asyncio.get_running_loop().sock_recv(made, 1024), 20), b"")
+
+    async def test_the_end_of_the_socket_of_commands_is_told(self):
+        made, _ = await self.acquire("AcquireWrite")
+        self.assertTrue(self.client.objects[self.main][CHARACTERISTIC]["WriteAcquired"])
+        made.close()
+        await self.client.until(
+            lambda: not self.client.objects[self.main][CHARACTERISTIC]["WriteAcquired"], "the end of the socket"
+        )
+
     async def test_descriptors_do_not_stay_open_in_the_bridge(self):
         folder = f"/proc/{self.world.bridge.pid}/fd"
         before = len(os.listdir(folder))
@@ -301,7 +315,7 @@ class Attributes(RadioTest):
 
     async def test_changed_services_come_and_go_on_a_link_that_stays_resolved(self):
         device = self.end.device
-        added = Service("180F", [Characteristic("2A19", Every.READ, OPEN, b"\x64")])
+        added = Service("180F", [Characteristic("2A19", Every.READ | Every.WRITE_WITHOUT_RESPONSE, OPEN, b"\x64")])
         device.add_service(added)
         first, last = added.handle, added.end_group_handle
         await device.indicate_subscribers(
@@ -314,6 +328,7 @@ class Attributes(RadioTest):
         place = self.client.attribute(self.path, CHARACTERISTIC, "2A19")
         self.assertEqual(await self.client.read(place), b"\x64")
         self.assertTrue(self.client.objects[self.path][DEVICE]["ServicesResolved"])
+        commands, _ = await self.acquire("AcquireWrite", place)
         server = device.gatt_server
         server.services.remove(added)
         server.attributes = [each for each in server.attributes if not first <= each.handle <= last]
@@ -322,8 +337,44 @@ class Attributes(RadioTest):
             device.gatt_service.service_changed_characteristic, struct.pack("<HH", first, last)
         )
         await self.client.until(lambda: place not in self.client.objects, "the end of the service")
+        self.assertEqual(
+            await asyncio.wait_for(asyncio.get_running_loop().sock_recv(commands, 1024), 20), b"", "its socket ends with it"
+        )
         self.assertIn(self.main, self.client.objects)
         self.assertEqual(await self.client.read(self.main), b"\0\x48", "the others are as they were")
+
+    async def test_changes_that_come_while_services_are_read_are_one(self):
+        device, held, seen = self.end.device, asyncio.Event(), []
+        server = device.gatt_server
+        answer = server.on_att_read_by_group_type_request
+
+        async def late(bearer, request):
+            await held.wait()
+            await answer(bearer, request)
+
+        def asked(bearer, request):
+            if request.starting_handle == 1 and request.attribute_group_type == UUID("2800"):
+                seen.append(request)
+            asyncio.ensure_future(late(bearer, request))
+
+        server.on_att_read_by_group_type_request = asked
+        changed = device.gatt_service.service_changed_characteristic
+        for _ in range(20):
+            await device.indicate_subscribers(changed, struct.pack("<HH", 1, 0xFFFF))
+        held.set()
+        added = Service("180F", [Characteristic("2A19", Every.READ, OPEN, b"\x64")])
+        device.add_service(added)
+        await device.indicate_subscribers(changed, struct.pack("<HH", added.handle, added.end_group_handle))
+        await self.client.until(
+            lambda: any(there.get(CHARACTERISTIC, {}).get("UUID", "").startswith("00002a19")
+                        for there in self.client.objects.values()), "the new service"
+        )
+        count = None
+        while count != len(seen):
+            # Until nothing is asked any more.
+            count = len(seen)
+            await asyncio.sleep(0.3)
+        self.assertLessEqual(count, 3)
 
 
 if __name__ == "__main__":

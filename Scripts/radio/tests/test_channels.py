@@ -14,7 +14,7 @@ from wakebench_radio.channels import CREDITS, MPS
 
 from .offers import Central, Offers
 from .support import (
-    ADAPTER, BOUND, DEVICE, HCI0, PROPERTIES, Between, Client, RadioTest, World, accept_pairing,
+    ADAPTER, BOUND, DEVICE, HCI0, PROPERTIES, Agent, Between, Client, RadioTest, World, accept_pairing, register,
 )
 
 RADIO = "org.wakebench.Radio1"
@@ -439,27 +439,38 @@ class Listened(Listening, ChannelTest):
 
 
 class Overtaken(Listening, unittest.IsolatedAsyncioTestCase):
-    async def test_a_central_is_a_connected_device_before_its_channel(self):
-        """Also where the controller's word of which advertisement it answered comes behind its request."""
+    """A central's first request comes before the controller's word of which advertisement it answered."""
+
+    async def asyncSetUp(self):
         asyncio.get_running_loop().set_debug(False)
         world = World(controllers=2)
         self.addCleanup(world.end)
         between = await Between.begin(world.sockets[0], f"{world.folder}/between")
         self.addCleanup(between.close)
         held = hci.HCI_LE_ADVERTISING_SET_TERMINATED_EVENT
-        between.up = lambda packet: () if packet[:2] == b">" and packet[3] == held else (packet,)
+        between.up = lambda packet: () if packet[:2] == b"\x04\x3e" and packet[3] == held else (packet,)
         said = await asyncio.to_thread(world.begin_bridge, transports=[between.transport])
         self.client = await Client.open(world.address)
         self.addCleanup(self.client.close)
         await Offers(self.client).advertise("/adv")
-        psm, listener = await self.listen()
-        central = await Central.begin(world.sockets[1])
-        self.addAsyncCleanup(central.vanish)
+        self.agent = Agent(await Client.open(world.address), {})
+        self.addCleanup(self.agent.client.close)
+        await register(self.agent.client, "NoInputNoOutput")
+        self.central = await Central.begin(world.sockets[1])
+        self.addAsyncCleanup(self.central.vanish)
         bridge = Address(said["adapters"][0]["address"], Address.PUBLIC_DEVICE_ADDRESS)
-        link = await asyncio.wait_for(central.device.connect(bridge), BOUND)
-        await asyncio.wait_for(link.create_l2cap_channel(LeCreditBasedChannelSpec(psm=psm)), BOUND)
-        self.assertEqual((await self.accepted(listener))[0], f"{central.address} random")
-        await self.client.until(lambda: self.client.objects[central.path][DEVICE]["Connected"], "the device")
+        self.link = await asyncio.wait_for(self.central.device.connect(bridge), BOUND)
+
+    async def test_a_central_is_a_connected_device_before_its_channel(self):
+        psm, listener = await self.listen()
+        await asyncio.wait_for(self.link.create_l2cap_channel(LeCreditBasedChannelSpec(psm=psm)), BOUND)
+        self.assertEqual((await self.accepted(listener))[0], f"{self.central.address} random")
+        await self.client.until(lambda: self.client.objects[self.central.path][DEVICE]["Connected"], "the device")
+
+    async def test_a_central_does_not_pair_without_the_agent(self):
+        with self.assertRaises(ProtocolError):
+            await asyncio.wait_for(self.link.pair(), BOUND)
+        self.assertEqual(self.agent.asked, [("RequestAuthorization", self.central.path)])
 
 
 del ChannelTest

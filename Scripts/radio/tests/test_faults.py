@@ -5,13 +5,17 @@ import random
 import signal
 import tempfile
 import unittest
+from types import SimpleNamespace
 
 from bumble import att, hci
+from bumble.core import UUID
 from dbus_fast import Message, Variant
 
+from wakebench_radio.host import Line, RadioFailure
+
 from .support import (
-    ADAPTER, AGENT, BOUND, CHARACTERISTIC, DEVICE, HCI0, PROPERTIES, Agent, Between, Client, Peripheral, RadioTest,
-    Refusal, World, command_of, register,
+    ADAPTER, BOUND, CHARACTERISTIC, DESCRIPTOR, DEVICE, HCI0, PROPERTIES, SERVICE, Agent, Between, Client,
+    Peripheral, RadioTest, Refusal, World, command_of, register,
 )
 from .test_links import heart_rate
 
@@ -158,6 +162,43 @@ class LossTests(FaultTest):
         self.between.down = lambda packet: (packet,)
         await self.back(client)
 
+    async def test_while_services_are_discovered(self):
+        client = await self.bridge()
+        peripheral = await self.peripheral()
+        await client.discover()
+        path = await client.find(peripheral.address)
+        came = asyncio.get_running_loop().create_future()
+
+        def down(packet):
+            if packet[0] != 2:
+                return (packet,)
+            came.done() or came.set_result(None)
+            return ()
+
+        self.between.down = down
+        await client.call(path, DEVICE, "Connect")
+        await asyncio.wait_for(came, BOUND)
+        pairing = asyncio.ensure_future(client.call(path, DEVICE, "Pair"))
+        await asyncio.wait({pairing}, timeout=0.1)
+        self.between.cut()
+        self.assertEqual(await self.refused(pairing), "AuthenticationCanceled")
+        await self.lost(client)
+
+    async def test_in_the_middle_of_other_requests(self):
+        client = await self.bridge()
+        path = await client.link((await self.peripheral()).address)
+        place = client.attribute(path, CHARACTERISTIC, "2A37")
+        self.between.down = lambda packet: (packet,) if packet[0] != 2 else ()
+        calls = [asyncio.ensure_future(each) for each in (
+            client.write(place, b"\1"), client.write(place, bytes(400)), client.call(place, CHARACTERISTIC, "StartNotify"),
+            client.read(client.attribute(path, DESCRIPTOR, "2902"), DESCRIPTOR),
+        )]
+        await client.call(HCI0, PROPERTIES, "Get", "ss", ADAPTER, "Powered")
+        self.between.cut()
+        for each in calls:
+            self.assertEqual(await self.refused(each), "NotConnected")
+        await self.lost(client)
+
     async def test_in_the_middle_of_a_read(self):
         client = await self.bridge()
         path = await client.link((await self.peripheral()).address)
@@ -172,25 +213,59 @@ class LossTests(FaultTest):
 
     async def test_in_pairing(self):
         client = await self.bridge()
-        agent = Agent(client, {})
-        asked = asyncio.get_running_loop().create_future()
-
-        def hear(message):
-            if message.path == AGENT:
-                asked.set_result(None)
-                # It never answers.
-                return True
-            return None
-
-        client.bus.remove_message_handler(agent.hear)
-        client.bus.add_message_handler(hear)
+        agent = Agent(client, {"RequestAuthorization": lambda *_: None})
         await register(client, "NoInputNoOutput")
         path = await client.link((await self.peripheral()).address)
         pairing = asyncio.ensure_future(client.call(path, DEVICE, "Pair"))
-        await asyncio.wait_for(asked, BOUND)
+        await agent.until(1)
         self.between.cut()
         self.assertEqual(await self.refused(pairing), "AuthenticationCanceled")
+        await agent.until(2)
+        self.assertEqual(agent.asked[1], ("Cancel",))
         await self.lost(client)
+
+    async def test_before_the_adapter_is_announced(self):
+        """It is lost while another transport is opened."""
+        other = await Between.begin(self.world.sockets[1], f"{self.world.folder}/other")
+        self.addCleanup(other.close)
+        held, ready = asyncio.Event(), asyncio.Event()
+        read = []
+
+        def hold(packet):
+            held.set()
+            read.append(packet)
+            return ()
+
+        def asks_again(packet):
+            # A controller that is ready and says nothing is asked for its address.
+            if command_of(packet) == hci.HCI_READ_BD_ADDR_COMMAND:
+                times.append(asyncio.get_running_loop().time())
+                if times[-1] - times[0] > 1:
+                    ready.set()
+            return (packet,)
+
+        times, other.down, self.between.down = [], hold, asks_again
+        starting = asyncio.ensure_future(asyncio.to_thread(
+            self.world.begin_bridge, transports=[self.between.transport, other.transport], stderr=self.errors
+        ))
+        await asyncio.wait_for(asyncio.gather(held.wait(), ready.wait()), BOUND)
+        self.between.cut()
+        other.down = lambda packet: (packet,)
+        for packet in read:
+            other.ends[1].write(packet)
+        self.assertIsNone(await starting)
+        self.assertEqual(await asyncio.to_thread(self.world.bridge.wait, BOUND), 12)
+        self.assertEqual(self.lines(), ["lost: the transport was closed; see what is behind it"])
+
+    async def test_in_the_turn_in_which_the_controller_is_ready(self):
+        line = Line("unix:none", self.fail)
+        line.transport, line.host = SimpleNamespace(), SimpleNamespace(finish=lambda: None)
+
+        async def start():
+            line.lose("the transport was closed")
+
+        with self.assertRaisesRegex(RadioFailure, "unix:none: cannot be made ready: the transport was closed"):
+            await line.ready(start())
 
     async def test_a_stopped_bridge_that_is_continued(self):
         client = await self.bridge()
@@ -298,6 +373,17 @@ class RefusalTests(FaultTest):
         self.between.down = lambda packet: (packet,)
         await client.discover()
 
+    async def test_a_scan_that_another_filter_ends(self):
+        """The filter is taken, as with bluetoothd, and a line says what the controller does not do."""
+        client = await self.bridge()
+        await client.discover()
+        self.refuse(SCAN)
+        await client.call(HCI0, ADAPTER, "SetDiscoveryFilter", "a{sv}", {"Transport": Variant("s", "bredr")})
+        said = self.lines()
+        self.assertEqual(len(said), 1, said)
+        self.assertIn("SetDiscoveryFilter: ", said[0])
+        self.assertIn("the controller refuses to scan: ", said[0])
+
     async def test_a_connection(self):
         client = await self.bridge()
         peripheral = await self.peripheral()
@@ -381,6 +467,39 @@ class BabbleTests(FaultTest):
         await self.back(client)
 
 
+class QueueTests(FaultTest):
+    """The controller's buffers are full of packets of a link that ends."""
+
+    async def asyncSetUp(self):
+        await super().asyncSetUp()
+        self.client = await self.bridge()
+        self.far, other = await self.peripheral(), await self.peripheral(socket=2)
+        path, other_path = await self.client.link(self.far.address), await self.client.link(other.address)
+        self.place, self.other_place = (
+            self.client.attribute(each, CHARACTERISTIC, "2A37") for each in (path, other_path)
+        )
+        # Number Of Completed Packets is not told.
+        self.between.up = lambda packet: () if packet[:2] == b"\x04\x13" else (packet,)
+        self.commands = [asyncio.ensure_future(self.client.write(self.place, b"\1", "command")) for _ in range(130)]
+        await self.taken()
+
+    async def taken(self):
+        """The bridge has looked at all calls that were made before."""
+        await self.client.call(HCI0, PROPERTIES, "Get", "ss", ADAPTER, "Powered")
+
+    async def test_commands_that_wait_for_room_fail_with_the_link(self):
+        await self.far.links[0].disconnect()
+        said = await asyncio.wait_for(asyncio.gather(*self.commands, return_exceptions=True), SOON)
+        self.assertEqual([each.name for each in said[-60:]], ["org.bluez.Error.NotConnected"] * 60)
+
+    async def test_another_link_goes_on(self):
+        reading = asyncio.ensure_future(self.client.read(self.other_place))
+        await self.taken()
+        await self.far.links[0].disconnect()
+        self.assertEqual(await asyncio.wait_for(reading, SOON), b"\0\x48")
+        await asyncio.gather(*self.commands, return_exceptions=True)
+
+
 class PeerTests(FaultTest):
     """What a peer does that it should not: the link goes on, and what the client asked for is answered."""
 
@@ -438,10 +557,53 @@ class PeerTests(FaultTest):
             ))
 
         server.on_att_read_by_group_type_request = services
+        await self.link_again()
+        self.assertIn("its services cannot be read: it tells of more than 4096 attributes", self.lines()[-1])
+
+    async def link_again(self):
         await self.client.until(lambda: not self.client.objects[self.path][DEVICE]["Connected"], "the end")
         await self.client.call(self.path, DEVICE, "Connect")
         await self.client.until(lambda: self.client.objects[self.path][DEVICE]["ServicesResolved"], "ServicesResolved")
+
+    async def lists(self, **answers):
+        """Links again to a peer that lists what is said here, by the kind of request; all else it has not."""
+        await self.client.call(self.path, DEVICE, "Disconnect")
+
+        def answer(kind):
+            def answered(bearer, request):
+                said = answers[kind](request.starting_handle) if kind in answers else b""
+                wanted = getattr(request, "attribute_group_type", None) or getattr(request, "attribute_type", None)
+                if wanted not in (None, UUID("2800"), UUID("2803")):
+                    said = b""
+                self.send(said or b"\1" + bytes([request.op_code]) + request.starting_handle.to_bytes(2, "little") + b"\x0a")
+
+            return answered
+
+        for kind in ("read_by_group_type", "read_by_type", "find_information"):
+            setattr(self.far.device.gatt_server, f"on_att_{kind}_request", answer(kind))
+        await self.link_again()
+
+    async def test_descriptors_without_end_are_given_up(self):
+        await self.lists(
+            read_by_group_type=lambda first: b"\x11\6\1\0\xff\xff\x0d\x18" if first == 1 else b"",
+            read_by_type=lambda first: b"\x09\7\2\0\2\3\0\x37\x2a" if first == 1 else b"",
+            find_information=lambda first: b"\5\1" + b"".join(
+                each.to_bytes(2, "little") + b"\1\x29" for each in range(first, min(first + 40, 0xFFFF))
+            ),
+        )
         self.assertIn("its services cannot be read: it tells of more than 4096 attributes", self.lines()[-1])
+
+    async def test_a_service_whose_uuid_has_a_wrong_length_is_left_out(self):
+        await self.lists(read_by_group_type=lambda first: b"\x11\7\1\0\5\0\x0d\x18\0" if first == 1 else b"")
+        self.assertEqual([there for there in self.client.objects.values() if SERVICE in there], [])
+
+    async def test_a_characteristic_whose_value_is_elsewhere_is_left_out(self):
+        await self.lists(
+            read_by_group_type=lambda first: b"\x11\6\1\0\x10\0\x0d\x18" if first == 1 else b"",
+            read_by_type=lambda first: b"\x09\7\2\0\2\0\0\x37\x2a\4\0\2\5\0\x38\x2a" if first == 1 else b"",
+        )
+        shown = [place.rpartition("/")[2] for place, there in self.client.objects.items() if CHARACTERISTIC in there]
+        self.assertEqual(shown, ["char0004"])
 
     async def test_a_read_that_is_not_answered_ends_with_the_link(self):
         self.far.device.gatt_server.on_att_read_request = lambda bearer, request: None

@@ -1,6 +1,8 @@
 """The linked controllers that the other tests and wakebench air stand on."""
 
 import asyncio
+import json
+import os
 import tempfile
 import unittest
 
@@ -12,7 +14,7 @@ from bumble.transport import open_transport
 
 from wakebench_radio.link import Air, serve
 
-from .support import BOUND
+from .support import BOUND, PACKAGE
 from .test_links import heart_rate
 
 CENTRAL, PERIPHERAL = "F0:BB:00:00:00:01", "F0:BB:00:00:00:02"
@@ -163,6 +165,23 @@ class Controllers(unittest.IsolatedAsyncioTestCase):
         await peer.discover_characteristics()
         value = peer.get_characteristics_by_uuid(heart_rate().characteristics[0].uuid)[0]
         self.assertEqual(await value.read_value(), b"\0\x48")
+
+
+class Command(unittest.IsolatedAsyncioTestCase):
+    async def test_the_script_serves_controllers(self):
+        with tempfile.TemporaryDirectory(prefix="radio-link-") as folder:
+            script = await asyncio.create_subprocess_exec(
+                os.path.join(PACKAGE, "link"), f"unix:{folder}/new/c0", "tcp:127.0.0.1:0", stdout=asyncio.subprocess.PIPE
+            )
+            try:
+                said = json.loads(await asyncio.wait_for(script.stdout.readline(), BOUND))
+                transport = await open_transport(said["controllers"][0]["transport"])
+                device = Device.with_hci("host", Address(CENTRAL), transport.source, transport.sink)
+                await asyncio.wait_for(device.power_on(), BOUND)
+                await transport.close()
+            finally:
+                script.terminate()
+                self.assertEqual(await asyncio.wait_for(script.wait(), BOUND), 0)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import asyncio
 import unittest
+from xml.etree import ElementTree
 
 from bumble.att import AttributeValue
 from bumble.gatt import Characteristic, Service
@@ -60,6 +61,19 @@ class Links(RadioTest):
         self.assertEqual(int(place[-4:], 16), value.handle - 1)
         service = self.client.objects[place][CHARACTERISTIC]["Service"]
         self.assertEqual(self.client.objects[service][SERVICE]["UUID"], "0000180d-0000-1000-8000-00805f9b34fb")
+
+    async def test_objects_tell_what_they_have(self):
+        """Introspect, which busctl and d-feet show."""
+        peripheral = await self.peripheral(heart_rate())
+        path = await self.found(peripheral)
+        answer = await self.client.call(HCI0, "org.freedesktop.DBus.Introspectable", "Introspect")
+        node = ElementTree.fromstring(answer.body[0])
+        self.assertIn(path.rpartition("/")[2], [each.get("name") for each in node.findall("node")])
+        adapter = next(each for each in node.findall("interface") if each.get("name") == ADAPTER)
+        powered = next(each for each in adapter.findall("property") if each.get("name") == "Powered")
+        self.assertEqual((powered.get("type"), powered.get("access")), ("b", "readwrite"))
+        method = next(each for each in adapter.findall("method") if each.get("name") == "SetDiscoveryFilter")
+        self.assertEqual([dict(each.items()) for each in method], [{"type": "a{sv}", "direction": "in"}])
 
     async def test_the_longest_mtu_is_asked_for(self):
         peripheral = await self.peripheral(heart_rate(), mtu=185)

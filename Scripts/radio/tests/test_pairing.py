@@ -8,9 +8,12 @@ import unittest
 
 from bumble.gatt import Characteristic, Service
 from bumble.pairing import PairingConfig, PairingDelegate
+from bumble.smp import ErrorCode
+
+from wakebench_radio.host import Passkey
 
 from .support import (
-    ADAPTER, AGENT, BOUND, CHARACTERISTIC, DEVICE, HCI0, Agent, Client, Peripheral, RadioTest, World, register,
+    ADAPTER, AGENT, BOUND, CHARACTERISTIC, DEVICE, HCI0, PROPERTIES, Agent, Client, Peripheral, RadioTest, World, register,
 )
 
 Capability = PairingDelegate.IoCapability
@@ -31,6 +34,7 @@ class FarAgent(PairingDelegate):
 
     def __init__(self, capability, accepts=True):
         super().__init__(capability)
+        self.passkey = 123_456
         self.shown = asyncio.get_running_loop().create_future()
         self.accepts = accepts
 
@@ -45,6 +49,9 @@ class FarAgent(PairingDelegate):
 
     async def get_number(self):
         return await self.shown
+
+    async def generate_passkey(self):
+        return self.passkey
 
 
 class Pairing(RadioTest):
@@ -103,6 +110,25 @@ class Pairing(RadioTest):
         )
         await self.client.call(path, DEVICE, "Pair")
         self.assertEqual(agent.asked[0][0], "DisplayPasskey")
+
+    async def test_a_passkey_is_entered_by_the_agent(self):
+        _, _, path = await self.far(Capability.DISPLAY_OUTPUT_ONLY)
+        agent = await self.register("KeyboardDisplay", RequestPasskey=lambda *_: ("u", [123_456]))
+        await self.client.call(path, DEVICE, "Pair")
+        self.assertEqual(agent.asked, [("RequestPasskey", path)])
+
+    async def test_a_wrong_passkey_fails(self):
+        _, _, path = await self.far(Capability.DISPLAY_OUTPUT_ONLY)
+        await self.register("KeyboardDisplay", RequestPasskey=lambda *_: ("u", [123_457]))
+        refusal = await self.refused(self.client.call(path, DEVICE, "Pair"))
+        self.assertEqual(refusal.name, "org.bluez.Error.AuthenticationFailed")
+
+    async def test_000000_is_a_passkey(self):
+        _, far, path = await self.far(Capability.DISPLAY_OUTPUT_ONLY)
+        far.passkey = Passkey(0)
+        await self.register("KeyboardDisplay", RequestPasskey=lambda *_: ("u", [0]))
+        await self.client.call(path, DEVICE, "Pair")
+        self.assertTrue(self.client.objects[path][DEVICE]["Paired"])
 
     async def test_an_agent_that_refuses_is_rejected(self):
         _, _, path = await self.far(Capability.DISPLAY_OUTPUT_AND_YES_NO_INPUT)
@@ -165,6 +191,78 @@ class Pairing(RadioTest):
         await end.links[0].disconnect()
         refusal = await self.refused(pairing)
         self.assertEqual(refusal.name, "org.bluez.Error.AuthenticationCanceled")
+
+    async def unanswered(self):
+        """An agent that has a number to confirm, and does not answer; the far end, its agent, and the call of Pair."""
+        end, far, path = await self.far(Capability.DISPLAY_OUTPUT_AND_YES_NO_INPUT)
+        agent = await self.register("DisplayYesNo", RequestConfirmation=lambda *_: None)
+        far.compare_numbers = lambda number, digits: asyncio.get_running_loop().create_future()
+        pairing = asyncio.ensure_future(self.client.call(path, DEVICE, "Pair"))
+        await agent.until(1)
+        return agent, end, pairing
+
+    async def test_an_agent_hears_of_the_end_of_the_link(self):
+        agent, end, pairing = await self.unanswered()
+        await end.links[0].disconnect()
+        self.assertEqual((await self.refused(pairing)).name, "org.bluez.Error.AuthenticationCanceled")
+        await agent.until(2)
+        self.assertEqual(agent.asked[1], ("Cancel",))
+
+    async def test_an_agent_hears_of_pairing_that_the_peer_ends(self):
+        agent, end, pairing = await self.unanswered()
+        session = end.device.smp_manager.sessions[end.links[0].handle]
+        session.send_pairing_failed(ErrorCode.UNSPECIFIED_REASON)
+        self.assertEqual((await self.refused(pairing)).name, "org.bluez.Error.AuthenticationFailed")
+        await agent.until(2)
+        self.assertEqual(agent.asked[1], ("Cancel",))
+
+    async def test_what_an_agent_says_to_a_passkey_is_not_looked_at(self):
+        _, far, path = await self.far(Capability.KEYBOARD_INPUT_ONLY)
+        agent = await self.register("KeyboardDisplay", Release=lambda *_: ("", []))
+        pairing = asyncio.ensure_future(self.client.call(path, DEVICE, "Pair"))
+        await agent.until(1)
+        self.assertEqual(agent.asked[0][0], "DisplayPasskey")
+        far.shown.set_result(agent.asked[0][2] ^ 1)
+        self.assertEqual((await self.refused(pairing)).name, "org.bluez.Error.AuthenticationFailed")
+
+    async def test_the_end_of_the_client_ends_its_pairing(self):
+        end, far, path = await self.far(Capability.DISPLAY_OUTPUT_AND_YES_NO_INPUT)
+        agent = await self.register("DisplayYesNo", RequestConfirmation=lambda *_: None)
+        other = await Client.open(self.world.address)
+        pairing = asyncio.ensure_future(other.call(path, DEVICE, "Pair"))
+        await agent.until(1)
+        other.close()
+        await self.client.until(lambda: not self.client.objects[path][DEVICE]["Connected"], "the end of the link")
+        await agent.until(2)
+        self.assertEqual(agent.asked[1], ("Cancel",))
+        with self.assertRaises(Exception):
+            await pairing
+
+    async def test_requests_for_security_without_end_leave_room_for_calls(self):
+        end, _, path = await self.far(Capability.DISPLAY_OUTPUT_AND_YES_NO_INPUT)
+        agent = await self.register("DisplayYesNo", RequestConfirmation=lambda *_: None)
+        end.links[0].request_pairing()
+        await agent.until(1)
+        for index in range(8400):
+            end.links[0].request_pairing()
+            if index % 100 == 0:
+                await end.links[0].drain()
+        await end.links[0].drain()
+        await self.client.call(HCI0, PROPERTIES, "Get", "ss", ADAPTER, "Address")
+        await self.client.read(self.client.attribute(path, CHARACTERISTIC, "2A00"))
+        self.assertEqual(len(agent.asked), 1)
+
+    async def test_a_second_client_that_pairs_is_told(self):
+        """Also while the first one's link is made."""
+        end, _, path = await self.far()
+        await self.client.call(path, DEVICE, "Disconnect")
+        await self.client.until(lambda: not self.client.objects[path][DEVICE]["Connected"], "the end")
+        await end.device.stop_advertising()
+        first = asyncio.ensure_future(self.client.call(path, DEVICE, "Pair"))
+        await asyncio.sleep(0)
+        self.assertEqual((await self.refused(self.client.call(path, DEVICE, "Pair"))).name, "org.bluez.Error.InProgress")
+        await self.client.call(path, DEVICE, "CancelPairing")
+        self.assertEqual((await self.refused(first)).name, "org.bluez.Error.AuthenticationCanceled")
 
     async def test_a_removed_device_is_no_longer_paired(self):
         end, _, path = await self.far()

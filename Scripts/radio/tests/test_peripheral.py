@@ -6,14 +6,17 @@ import struct
 import unittest
 
 from bumble import att
-from bumble.core import UUID
+from bumble.core import UUID, ProtocolError
 from bumble.device import Peer
 from bumble.gatt import Characteristic
+from bumble.pairing import PairingConfig
 from dbus_fast import Variant
 
 from .offers import Error, Offers, OffersTest
-from .support import ADAPTER, CHARACTERISTIC, DEVICE, HCI0, PROPERTIES, SERVICE, Client, accept_pairing
-from .test_pairing import locked
+from .support import (
+    ADAPTER, BOUND, CHARACTERISTIC, DEVICE, HCI0, PROPERTIES, SERVICE, Agent, Client, accept_pairing, register,
+)
+from .test_pairing import Capability, FarAgent, locked
 
 HEART, RATE, PLACE, POINT = "180D", "2A37", "2A38", "2A39"
 
@@ -105,6 +108,20 @@ class Peripheral(OffersTest):
         ):
             objects()
             with self.subTest(root):
+                self.assertEqual((await self.refused(self.offers.register(root))).name, "org.bluez.Error.Failed")
+
+    async def test_a_uuid_is_taken_in_each_of_its_forms(self):
+        for root, uuid in (("/one", "0x1809"), ("/two", "0000180A-0000-1000-8000-00805F9B34FB"), ("/three", "0000180f")):
+            self.offers.service(root, uuid)
+            await self.offers.register(root)
+        central = await self.linked()
+        found = [each.uuid for each in central.peer.services[2:]]
+        self.assertEqual(found, [UUID(each) for each in ("1809", "180A", "180F")])
+
+    async def test_what_is_no_uuid_is_refused(self):
+        for root, uuid in (("/one", "0x1f"), ("/two", "+180"), ("/three", "18_0d"), ("/four", "1_0_0_00")):
+            self.offers.service(root, uuid)
+            with self.subTest(uuid):
                 self.assertEqual((await self.refused(self.offers.register(root))).name, "org.bluez.Error.Failed")
 
     async def test_service_changed_tells_connected_centrals(self):
@@ -317,6 +334,99 @@ class Peripheral(OffersTest):
         refusal = await self.refused(self.client.read(self.client.attribute(central.path, CHARACTERISTIC, RATE)))
         self.assertEqual((refusal.name, refusal.text), ("org.bluez.Error.NotPermitted", "Not paired"))
         self.assertEqual(agent.asked, [])
+
+    async def pairs(self, capability, secure_connections=True, **answers):
+        """A central that can pair, and an agent of another client."""
+        user = await Client.open(self.world.address)
+        self.addCleanup(user.close)
+        agent = Agent(user, answers)
+        await register(user, "DisplayYesNo")
+        await self.served("read")
+        central = await self.linked()
+        central.device.pairing_config_factory = lambda link: PairingConfig(
+            sc=secure_connections, delegate=FarAgent(capability),
+            identity_address_type=PairingConfig.AddressType.RANDOM,
+        )
+        return central, agent
+
+    async def test_numbers_are_compared_with_a_central(self):
+        """An agent is asked for that alone, as with bluetoothd."""
+        central, agent = await self.pairs(
+            Capability.DISPLAY_OUTPUT_AND_YES_NO_INPUT, RequestConfirmation=lambda *_: ("", [])
+        )
+        await asyncio.wait_for(central.link.pair(), BOUND)
+        self.assertEqual([each[:2] for each in agent.asked], [("RequestConfirmation", central.path)])
+
+    async def compares_nothing(self, secure_connections):
+        central, agent = await self.pairs(
+            Capability.NO_OUTPUT_NO_INPUT, secure_connections, RequestAuthorization=lambda *_: ("", [])
+        )
+        await asyncio.wait_for(central.link.pair(), BOUND)
+        self.assertEqual(agent.asked, [("RequestAuthorization", central.path)])
+
+    async def test_an_agent_is_asked_where_a_central_compares_nothing(self):
+        await self.compares_nothing(True)
+
+    async def test_an_agent_is_asked_where_a_central_compares_nothing_by_legacy_pairing(self):
+        await self.compares_nothing(False)
+
+    async def refuses_a_central(self, secure_connections):
+        central, agent = await self.pairs(Capability.NO_OUTPUT_NO_INPUT, secure_connections)
+        with self.assertRaises(ProtocolError):
+            await asyncio.wait_for(central.link.pair(), BOUND)
+        self.assertEqual(agent.asked, [("RequestAuthorization", central.path)])
+        self.assertFalse(self.client.objects[central.path][DEVICE]["Paired"])
+
+    async def test_an_agent_that_refuses_a_central_is_obeyed(self):
+        await self.refuses_a_central(True)
+
+    async def test_an_agent_that_refuses_a_central_is_obeyed_by_legacy_pairing(self):
+        await self.refuses_a_central(False)
+
+    async def test_a_central_that_does_not_wait_for_the_agent_is_not_paired(self):
+        central, agent = await self.pairs(Capability.NO_OUTPUT_NO_INPUT, False, RequestAuthorization=lambda *_: None)
+        pairing = asyncio.ensure_future(central.link.pair())
+        await agent.until(1)
+        central.device.smp_manager.sessions[central.link.handle].send_pairing_random_command()
+        with self.assertRaises(ProtocolError):
+            await asyncio.wait_for(pairing, BOUND)
+        await agent.until(2)
+        self.assertEqual(agent.asked[1], ("Cancel",))
+
+    async def test_a_central_does_not_pair_anew_where_nothing_is_compared(self):
+        """Else any central with its address could have its place; so it is with bluetoothd (JustWorksRepairing)."""
+        central, agent = await self.pairs(Capability.NO_OUTPUT_NO_INPUT, RequestAuthorization=lambda *_: ("", []))
+        await asyncio.wait_for(central.link.pair(), BOUND)
+        await self.client.until(lambda: self.client.objects[central.path][DEVICE]["Paired"], "Paired")
+        await central.device.keystore.delete_all()
+        with self.assertRaises(ProtocolError):
+            await asyncio.wait_for(central.link.pair(), BOUND)
+        self.assertEqual(agent.asked, [("RequestAuthorization", central.path)])
+
+    async def test_a_central_is_asked_to_pair(self):
+        central, agent = await self.pairs(
+            Capability.DISPLAY_OUTPUT_AND_YES_NO_INPUT, RequestConfirmation=lambda *_: ("", [])
+        )
+        asked = []
+
+        def requested(requirements):
+            asked.append(asyncio.ensure_future(central.link.pair()))
+
+        central.link.on("security_request", requested)
+        await self.client.call(central.path, DEVICE, "Pair")
+        self.assertEqual(len(asked), 1, "a pairing request is the central's to send")
+        await asyncio.wait_for(asked[0], BOUND)
+        self.assertTrue(self.client.objects[central.path][DEVICE]["Paired"])
+        self.assertEqual([each[:2] for each in agent.asked], [("RequestConfirmation", central.path)])
+
+    async def test_a_central_that_does_not_pair_holds_up_the_call_until_the_link_ends(self):
+        central, _ = await self.pairs(Capability.NO_OUTPUT_NO_INPUT)
+        asked = asyncio.get_running_loop().create_future()
+        central.link.on("security_request", asked.set_result)
+        pairing = asyncio.ensure_future(self.client.call(central.path, DEVICE, "Pair"))
+        await asyncio.wait_for(asked, BOUND)
+        await central.link.disconnect()
+        self.assertEqual((await self.refused(pairing)).name, "org.bluez.Error.AuthenticationCanceled")
 
     async def test_a_peripheral_can_use_the_table_too(self):
         """Whose link was made from here, too."""

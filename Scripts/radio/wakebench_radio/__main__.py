@@ -39,7 +39,9 @@ def options():
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     places = parser.add_mutually_exclusive_group(required=True)
-    places.add_argument("--folder", help="a bus of its own: dbus-daemon with the socket FOLDER/bus and the log FOLDER/bus.log")
+    places.add_argument(
+        "--folder", help="a bus of its own: dbus-daemon with the socket FOLDER/bus and the log FOLDER/bus.log"
+    )
     places.add_argument("--bus", metavar="ADDRESS", help="a bus that is there, such as unix:path=/tmp/bus")
     parser.add_argument(
         "--hci", required=True, action="append", metavar="TRANSPORT",
@@ -85,10 +87,13 @@ async def begin(chosen, bus, agents, adapters):
     await bus.open()
     # One that fails ends all.
     await asyncio.gather(*(each.open() for each in adapters))
+    for each in adapters:
+        # It may be gone while the others were opened.
+        each.check_there()
     bus.add("/org/bluez", agents)
     for each in adapters:
         each.announce()
-    # Last: whoever sees the name lists the objects at once.
+    # Last: clients that see the name list the objects at once.
     await bus.own("org.bluez")
     line = json.dumps({
         "adapters": [
@@ -114,7 +119,7 @@ async def run(chosen):
         Adapter(bus, index, transport, Keys(chosen.keys), agents) for index, transport in enumerate(chosen.hci)
     ]
     beginning = asyncio.ensure_future(begin(chosen, bus, agents, adapters))
-    # Nobody reads its failure when a signal came first.
+    # Its failure is not read when a signal came first.
     beginning.add_done_callback(lambda task: task.cancelled() or task.exception())
     stop = asyncio.ensure_future(ended.wait())
     code = 0

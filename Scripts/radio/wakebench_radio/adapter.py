@@ -8,7 +8,7 @@ from bumble.pairing import PairingConfig
 from dbus_fast import Variant
 
 from .advertising import AdvertisingManager
-from .agent import Session
+from .agent import Nothing, Session
 from .application import GattManager
 from .bearer import canonical
 from .bus import Interface, Refused, exported
@@ -155,11 +155,11 @@ class Adapter(Interface):
 
     def pairing_configuration(self, connection):
         """What is said of this end. `delegate` of the device is set while it is being paired from here."""
-        device = self.device_of(connection)
+        device = self.peer(connection)
         kinds = PairingConfig.AddressType
         return PairingConfig(
             sc=True, mitm=True, bonding=True,
-            delegate=device and (device.delegate or self.agents.delegate(device, None)),
+            delegate=device and (device.delegate or self.agents.delegate(device, None, by_peer=True)) or Nothing(),
             identity_address_type=kinds.PUBLIC if self.radio.has_public_address else kinds.RANDOM,
         )
 
@@ -204,7 +204,7 @@ class Adapter(Interface):
             else:
                 self.powered = False
                 self.sessions.clear()
-                await self.stop_scan()
+                await self.try_to_settle("Powered")
                 for device in list(self.devices.values()):
                     if device.attempt is not None:
                         device.attempt.set()
@@ -219,9 +219,14 @@ class Adapter(Interface):
         if not self.powered or self.radio.lost is not None or self.closing:
             raise Refused("NotReady", "Resource Not Ready")
 
+    def check_there(self):
+        """RadioFailure if the radio was lost after its opening, before the adapter is announced."""
+        if self.radio.lost is not None:
+            raise RadioFailure(f"{self.transport}: lost: {self.radio.lost}; see what is behind it")
+
     def lost(self, reason):
         """The radio is gone: links end, and the adapter goes with all that it has. It comes back with its transport."""
-        if self.closing:
+        if self.closing or self.bus is None:
             return
         log.error(
             "%s: lost: %s; see what is behind it; %s is withdrawn until it is back", self.transport, reason, self.place
@@ -292,7 +297,7 @@ class Adapter(Interface):
         else:
             self.filters.pop(sender, None)
         if sender in self.sessions:
-            await self.settle()
+            await self.try_to_settle("SetDiscoveryFilter")
 
     @exported("", "as")
     def GetDiscoveryFilters(self, _):
@@ -320,13 +325,13 @@ class Adapter(Interface):
         if sender not in self.sessions:
             raise Refused("Failed", "No discovery started")
         self.sessions.discard(sender)
-        await self.stop_scan()
+        await self.try_to_settle("StopDiscovery")
 
-    async def stop_scan(self):
+    async def try_to_settle(self, doing):
         try:
             await self.settle()
         except (RadioFailure, LinkEnded) as failure:
-            self.tell_failure("StopDiscovery", failure)
+            self.tell_failure(doing, failure)
 
     def tell_failure(self, doing, failure):
         # The loss of a radio is told once.
@@ -364,7 +369,7 @@ class Adapter(Interface):
         self.filters.pop(sender, None)
         if sender in self.sessions:
             self.sessions.discard(sender)
-            self.owner_bus.start(self.stop_scan())
+            self.owner_bus.start(self.try_to_settle("the end of a client"))
         for device in list(self.devices.values()):
             device.client_gone(sender)
         self.offers.client_gone(sender)
@@ -499,15 +504,14 @@ class Adapter(Interface):
             if given_up.is_set():
                 raise LinkEnded
             self.connecting += 1
-            await self.stop_scan()
+            await self.try_to_settle("Connect")
             self.check_ready()
             return await self.radio.connect(device.air_address, until - loop.time(), given_up)
         finally:
             self.connecting = 0
             self.initiating.release()
             if self.sessions:
-                self.owner_bus.start(self.stop_scan())
-
+                self.owner_bus.start(self.try_to_settle("going on with discovery"))
 
     # Centrals
 

@@ -13,7 +13,7 @@ from .table import uuid_octets
 log = logging.getLogger(__name__)
 
 ADVERTISEMENT = "org.bluez.LEAdvertisement1"
-# Seconds that a client has to tell its advertisement, and for what nobody waits for.
+# Seconds that a client has to tell its advertisement, and for calls whose answers are not waited for.
 READING, TELLING = 10, 25
 # Octets of a legacy advertisement and of its scan response (Core 5.4, Vol 6, Part B, 2.3.1.3).
 LONGEST = 31

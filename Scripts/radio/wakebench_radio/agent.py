@@ -5,15 +5,16 @@ import logging
 
 from bumble import pairing, smp
 from bumble.core import ProtocolError
+from bumble.hci import Role
 
 from .bus import Interface, Refused, exported
-from .host import LinkEnded, bounded
+from .host import LinkEnded, Passkey, bounded
 
 log = logging.getLogger(__name__)
 
 AGENT = "org.bluez.Agent1"
-# Seconds that a user has to answer, and that pairing may take.
-ANSWERING, PAIRING = 60, 60
+# Seconds that a user has to answer, that pairing may take, and for calls whose answers are not waited for.
+ANSWERING, PAIRING, TELLING = 60, 60, 25
 Capability = pairing.PairingDelegate.IoCapability
 CAPABILITIES = {
     "": Capability.DISPLAY_OUTPUT_AND_KEYBOARD_INPUT,
@@ -60,81 +61,126 @@ class AgentManager(Interface):
         if self.default == sender:
             self.default = next(iter(self.agents), None)
 
-    def delegate(self, device, sender):
-        """Who answers for one device: the caller's agent, else the default one, else nobody."""
+    def delegate(self, device, sender, by_peer=False):
+        """What answers for one device: the caller's agent, else the default one, else none. `by_peer`: the peer pairs."""
         client = sender if sender in self.agents else self.default
         path, capability = self.agents.get(client, (None, Capability.NO_OUTPUT_NO_INPUT))
-        return Delegate(self.bus_of_agents, device, client, path, capability)
+        return Delegate(self.bus_of_agents, device, sender, client, path, capability, by_peer)
 
 
 class Session(smp.Session):
-    """Bumble's, which asks nobody before a legacy pairing in which nothing is compared."""
+    """Bumble's, which asks for nothing before a legacy pairing in which nothing is compared."""
 
-    asked = False
+    asked = authorized = False
 
     def send_pairing_confirm_command(self):
-        compares_nothing = self.pairing_method == smp.PairingMethod.JUST_WORKS and not self.sc
-        if compares_nothing and self.is_initiator and not self.asked:
-            self.asked = True
-            self.prompt_user_for_confirmation(super().send_pairing_confirm_command)
-        else:
+        if self.pairing_method != smp.PairingMethod.JUST_WORKS or self.sc:
             super().send_pairing_confirm_command()
+        elif not self.asked:
+            self.asked = True
+            self.prompt_user_for_confirmation(self.confirmed)
+
+    def confirmed(self):
+        self.authorized = True
+        super().send_pairing_confirm_command()
+
+    def on_smp_pairing_random_command(self, command):
+        if self.asked and not self.authorized:
+            # Bumble would go on with a peer that does not wait for the answer.
+            self.send_pairing_failed(smp.ErrorCode.UNSPECIFIED_REASON)
+        else:
+            super().on_smp_pairing_random_command(command)
 
 
 class Delegate(pairing.PairingDelegate):
     """Asks an agent. What it refuses, or does not answer, is refused, and so is all where there is no agent, but a peer that
-    begins to pair."""
+    begins to pair.
 
-    def __init__(self, bus, device, client, path, capability):
+    `caller` is the client that called Pair, and `client` the agent's.
+    """
+
+    def __init__(self, bus, device, caller, client, path, capability, by_peer):
         super().__init__(capability)
-        self.bus, self.device, self.client, self.path = bus, device, client, path
-        self.rejected = self.authorized = False
+        self.bus, self.device, self.caller, self.by_peer = bus, device, caller, by_peer
+        self.client, self.path = client, path
+        self.rejected = self.cancelled = False
+        # The call that waits for the user.
+        self.asking = None
 
     async def ask(self, member, signature="", *values):
         """The body of the answer, or None."""
         if self.path is None:
             log.warning("%s: pairing needs an agent, and there is none; register one (AgentManager1)", self.device.text)
             return None
+        self.asking = asyncio.ensure_future(self.bus.call(
+            self.client, self.path, AGENT, member, "o" + signature, [self.device.place, *values], seconds=ANSWERING
+        ))
         try:
-            answer = await self.bus.call(
-                self.client, self.path, AGENT, member, "o" + signature, [self.device.place, *values], seconds=ANSWERING
-            )
+            answer = await self.asking
+        except asyncio.CancelledError:
+            # Pairing is over. An agent is told so where its answer is no longer waited for, and only there.
+            self.tell("Cancel")
+            raise
         except Refused as refusal:
             log.info("%s: %s: %s %s", self.device.text, member, refusal.name, refusal.text)
+            if refusal.name.endswith(".NoReply"):
+                self.tell("Cancel")
             self.rejected = True
             return None
+        finally:
+            self.asking = None
         return answer.body
 
-    async def accept(self):
-        # The peer begins.
-        self.authorized = self.path is None
-        return await self.authorize()
+    def tell(self, member, signature="", *values):
+        self.bus.ask(self.client, self.path, AGENT, member, signature, list(values), lambda *_: None, TELLING)
 
-    async def authorize(self):
-        self.authorized = self.authorized or await self.ask("RequestAuthorization") is not None
-        return self.authorized
+    def over(self):
+        """Pairing ended, whatever the user says."""
+        if self.asking is not None:
+            self.asking.cancel()
+
+    async def accept(self):
+        # The method decides what is asked, as with bluetoothd.
+        return True
 
     async def confirm(self, auto=False):
-        # Nothing is compared.
-        return await self.authorize()
+        # Nothing is compared. A device that is paired is not replaced by another one so (BlueZ, JustWorksRepairing).
+        if self.device.paired:
+            log.warning("%s: it pairs anew, and compares nothing: refused; remove it first", self.device.text)
+            return False
+        return self.by_peer and self.path is None or await self.ask("RequestAuthorization") is not None
 
     async def compare_numbers(self, number, digits):
         return await self.ask("RequestConfirmation", "u", number) is not None
 
     async def get_number(self):
         body = await self.ask("RequestPasskey")
-        return body[0] if body and isinstance(body[0], int) else None
+        return Passkey(body[0]) if body and isinstance(body[0], int) else None
+
+    async def generate_passkey(self):
+        return Passkey(await super().generate_passkey())
 
     async def display_number(self, number, digits):
-        await self.ask("DisplayPasskey", "uq", number, 0)
+        self.tell("DisplayPasskey", "ouq", self.device.place, number, 0)
+
+
+class Nothing(pairing.PairingDelegate):
+    """Answers for a link that is not told yet: nothing pairs on it."""
+
+    async def accept(self):
+        return False
+
+    def over(self):
+        pass
 
 
 async def pair(device, delegate):
     """Pairs a device whose link is up. Refused says what bluetoothd says of a failure."""
     bearer = device.bearer
     connection = bearer.connection
+    work = connection.pair() if connection.role == Role.CENTRAL else paired_by_central(connection)
     try:
-        await bounded(connection.pair(), PAIRING)
+        await bounded(work, PAIRING)
     except ProtocolError as error:
         log.warning("%s: pairing failed: %s; remove old bonds at both ends", device.text, error.error_name)
         if getattr(delegate, "rejected", False):
@@ -146,11 +192,35 @@ async def pair(device, delegate):
         device.start(device.end_link())
         raise Refused("AuthenticationTimeout", "Authentication Timeout") from None
     finally:
+        delegate.over()
         end_session(device, bearer)
+
+
+async def paired_by_central(connection):
+    """Asks a central to pair, which alone can begin that, and waits until it has. Raises as Bumble's pairing does."""
+    over = asyncio.get_running_loop().create_future()
+
+    def fail(error):
+        over.done() or over.set_exception(error)
+
+    listeners = {
+        "pairing": lambda _: over.done() or over.set_result(None),
+        "pairing_failure": lambda reason: fail(ProtocolError(reason, "smp", reason.name)),
+        "disconnection": lambda _: fail(LinkEnded()),
+    }
+    for event, listener in listeners.items():
+        connection.on(event, listener)
+    try:
+        connection.request_pairing()
+        await over
+    finally:
+        for event, listener in listeners.items():
+            connection.remove_listener(event, listener)
 
 
 def end_session(device, bearer):
     """Bumble keeps a session of pairing until the link ends, and takes the next pairing for a part of it."""
     session = device.adapter.radio.device.smp_manager.sessions.get(bearer.connection.handle)
     if session is not None and bearer.alive:
+        session.pairing_config.delegate.over()
         asyncio.get_running_loop().call_soon(session.on_disconnection, 0)

@@ -5,22 +5,22 @@ import os
 import re
 import socket
 
+from bumble.att import ErrorCode
 from dbus_fast import Variant
 
 from .bearer import LONGEST_VALUE
 from .bus import MANAGER, PROPERTIES, Interface, Refused, exported
 from .packets import PacketSocket
 from .table import (
-    AUTHENTICATED, CONFIGURATION, ENCRYPTED, EXTENDED, FORBIDDEN, INDICATE, INVALID_LENGTH, INVALID_OFFSET, NOTIFY, OPEN,
-    READ, SECURE, WRITE, Attribute, Configuration, characteristic, service, uuid_octets,
+    AUTHENTICATED, CONFIGURATION, ENCRYPTED, EXTENDED, FORBIDDEN, INDICATE, NOTIFY, OPEN, READ, SECURE, WRITE, Attribute,
+    Configuration, characteristic, service, uuid_octets,
 )
 
 log = logging.getLogger(__name__)
 
 SERVICE, CHARACTERISTIC, DESCRIPTOR = (f"org.bluez.Gatt{each}1" for each in ("Service", "Characteristic", "Descriptor"))
-# Seconds that an application has for its objects, for a peer's request, and for what nobody waits for.
+# Seconds that an application has for its objects, for a peer's request, and for calls whose answers are not waited for.
 READING, ANSWERING, TELLING = 10, 10, 25
-UNLIKELY, IN_PROGRESS = 0x0E, 0xFE
 BROADCAST, COMMAND, SIGNED, EXTENDED_PROPERTIES = 0x01, 0x04, 0x40, 0x80
 # By flag: the properties that it stands for, and what an access has to be then: (properties, read, write, configuration).
 FLAGS = {
@@ -49,19 +49,20 @@ RESERVED = {uuid_octets(each) for each in ("2800", "2801", "2802", "2803", "2900
 OWN_SERVICES = {uuid_octets(each) for each in ("1800", "1801")}
 # By the last word of an error's name, the ATT error of bluetoothd (gatt-database.c). NotPermitted says it of the access.
 ERRORS = {
-    "Failed": 0x80, "NotSupported": 0x06, "NotAuthorized": 0x08, "InvalidValueLength": INVALID_LENGTH,
-    "InvalidOffset": INVALID_OFFSET, "InProgress": IN_PROGRESS, "ImproperlyConfigured": 0xFD,
+    "Failed": 0x80, "NotSupported": ErrorCode.REQUEST_NOT_SUPPORTED, "NotAuthorized": ErrorCode.INSUFFICIENT_AUTHORIZATION,
+    "InvalidValueLength": ErrorCode.INVALID_ATTRIBUTE_LENGTH, "InvalidOffset": ErrorCode.INVALID_OFFSET,
+    "InProgress": ErrorCode.PROCEDURE_ALREADY_IN_PROGRESS, "ImproperlyConfigured": ErrorCode.CCCD_IMPROPERLY_CONFIGURED,
 }
 
 
 def error_code(refusal, forbidden):
     """The ATT error that an application's error stands for. One that its text names goes before all."""
     if said := re.fullmatch(r"0[xX]0*([0-9a-fA-F]{1,2})", refusal.text.strip()):
-        return int(said[1], 16) or UNLIKELY
+        return int(said[1], 16) or ErrorCode.UNLIKELY_ERROR
     if refusal.name == "org.bluez.Error.NotPermitted":
         return forbidden
     prefix, _, word = refusal.name.rpartition(".")
-    return ERRORS.get(word, UNLIKELY) if prefix == "org.bluez.Error" else UNLIKELY
+    return ERRORS.get(word, ErrorCode.UNLIKELY_ERROR) if prefix == "org.bluez.Error" else ErrorCode.UNLIKELY_ERROR
 
 
 class Wrong(Exception):
@@ -118,7 +119,7 @@ class Offered:
         application.bus.ask(application.sender, self.path, self.interface, member, signature, body, on_answer, seconds)
 
     def tell(self, member):
-        """Calls what nobody waits for."""
+        """Makes a call whose answer is not waited for."""
         self.call(member, "", [], lambda answer, refusal: None, TELLING)
 
     def read(self, link, attribute, offset, answer):
@@ -126,9 +127,9 @@ class Offered:
 
         def answered(said, refusal):
             if refusal is not None:
-                answer(error_code(refusal, 0x02), b"")
+                answer(error_code(refusal, ErrorCode.READ_NOT_PERMITTED), b"")
             elif said.signature != "ay":
-                answer(UNLIKELY, b"")
+                answer(ErrorCode.UNLIKELY_ERROR, b"")
             else:
                 answer(0, bytes(said.body[0]))
 
@@ -140,7 +141,7 @@ class Offered:
             more["offset"] = Variant("q", offset)
 
         def answered(said, refusal):
-            answer(0 if refusal is None else error_code(refusal, 0x03), b"")
+            answer(0 if refusal is None else error_code(refusal, ErrorCode.WRITE_NOT_PERMITTED), b"")
 
         self.call("WriteValue", "aya{sv}", [bytes(value), self.options(link, **more)], answered)
 
@@ -150,7 +151,7 @@ class OfferedCharacteristic(Offered):
 
     def __init__(self, application, path, values):
         super().__init__(application, path, CHARACTERISTIC, values)
-        # With this property AcquireNotify is called first, which says who subscribes.
+        # With this property AcquireNotify is called first, which says which link subscribes.
         self.acquires = "NotifyAcquired" in values
         self.subscribers, self.acquired = [], None
         self.configuration = Configuration(self.properties, self)

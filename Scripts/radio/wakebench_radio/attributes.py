@@ -4,14 +4,16 @@ The paths hold handles in four hexadecimal digits, as bluetoothd's do: a charact
 """
 
 import asyncio
+import contextlib
 import logging
 
+from bumble.att import ErrorCode
 from dbus_fast import Variant
 
-from .bearer import LONGEST_VALUE, Refusal, Silent
+from .bearer import BUSY, LONGEST_VALUE, Refusal, Silent
 from .bus import Interface, Refused, WithDescriptors, exported
 from .host import LinkEnded
-from .packets import PacketSocket, packet_pair
+from .packets import PacedSocket, PacketSocket, packet_pair
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +25,9 @@ FLAGS = (
 )
 # Octets that wait for a client which does not read its socket; later values are lost.
 MOST_WAITING = 1 << 20
-UNPAIRED = (0x05, 0x0C, 0x0F)
+UNPAIRED = (
+    ErrorCode.INSUFFICIENT_AUTHENTICATION, ErrorCode.INSUFFICIENT_ENCRYPTION_KEY_SIZE, ErrorCode.INSUFFICIENT_ENCRYPTION,
+)
 
 
 def refused(code):
@@ -31,8 +35,10 @@ def refused(code):
     if code in UNPAIRED:
         return Refused("NotPermitted", "Not paired")
     known = {
-        0x02: ("NotPermitted", "Read not permitted"), 0x03: ("NotPermitted", "Write not permitted"),
-        0x06: ("NotSupported", "Operation is not supported"), 0x08: ("NotAuthorized", "Operation Not Authorized"),
+        ErrorCode.READ_NOT_PERMITTED: ("NotPermitted", "Read not permitted"),
+        ErrorCode.WRITE_NOT_PERMITTED: ("NotPermitted", "Write not permitted"),
+        ErrorCode.REQUEST_NOT_SUPPORTED: ("NotSupported", "Operation is not supported"),
+        ErrorCode.INSUFFICIENT_AUTHORIZATION: ("NotAuthorized", "Operation Not Authorized"),
     }
     return Refused(*known.get(code, ("Failed", f"Operation failed with ATT error: 0x{code:02x}")))
 
@@ -91,7 +97,7 @@ class Attribute(Interface):
         except LinkEnded:
             raise not_connected() from None
         except Silent:
-            raise Refused("Failed", "Operation failed with ATT error: 0x0e") from None
+            raise refused(ErrorCode.UNLIKELY_ERROR) from None
 
     async def read_value(self, options):
         offset = option(options, "offset", "q") or 0
@@ -105,7 +111,7 @@ class Attribute(Interface):
 
     async def write_value(self, value, offset, reliable=False):
         if offset + len(value) > LONGEST_VALUE:
-            raise refused(0x0D)
+            raise refused(ErrorCode.INVALID_ATTRIBUTE_LENGTH)
         await self.on_link(lambda bearer: bearer.write(self.handle, value, offset, reliable))
 
 
@@ -194,15 +200,15 @@ class RemoteCharacteristic(Attribute):
         if bearer is None or self.bus is None:
             raise not_connected()
         if len(value) > bearer.mtu - 3:
-            raise refused(0x0D)
+            raise refused(ErrorCode.INVALID_ATTRIBUTE_LENGTH)
         if bearer.is_full:
             raise Refused("Failed", "too many commands wait; wait for their answers")
         try:
             # Nothing is awaited before: commands keep the order of their calls.
             bearer.command(self.handle, value)
+            await bearer.room()
         except LinkEnded:
             raise not_connected() from None
-        await bearer.room()
 
     def heard(self, value):
         """A notification or an indication."""
@@ -314,35 +320,23 @@ class RemoteCharacteristic(Attribute):
         if bearer is None:
             raise not_connected()
         ours, theirs = packet_pair()
-        self.write_socket = ours
-        self.device.start(self.take_commands(bearer, ours))
+        self.write_socket = PacedSocket(
+            ours, 0, lambda value: self.take_command(bearer, value), self.drop_write_socket, bearer.queue, BUSY
+        )
         self.changed("WriteAcquired")
         return WithDescriptors([0, bearer.mtu], [theirs.detach()])
 
-    async def take_commands(self, bearer, ours):
-        """Each packet of the socket is a command, as long as the link and the client's end are there."""
-        loop = asyncio.get_running_loop()
-        reading = ended = None
-        try:
-            ended = asyncio.ensure_future(bearer.ended.wait())
-            while bearer.alive:
-                reading = asyncio.ensure_future(loop.sock_recv(ours, 1024))
-                await asyncio.wait({reading, ended}, return_when=asyncio.FIRST_COMPLETED)
-                if not reading.done() or not reading.result():
-                    break
-                if len(reading.result()) <= bearer.mtu - 3:
-                    bearer.command(self.handle, reading.result())
-                    await bearer.room()
-        except (OSError, LinkEnded):
-            pass
-        finally:
-            for each in (reading, ended):
-                if each is not None:
-                    each.cancel()
-            if self.write_socket is ours:
-                self.write_socket = None
-                self.changed("WriteAcquired")
-            ours.close()
+    def take_command(self, bearer, value):
+        """Each packet of the socket is a command. One that is too long is left out, and one behind the link's end."""
+        if len(value) <= bearer.mtu - 3:
+            with contextlib.suppress(LinkEnded):
+                bearer.command(self.handle, value)
+
+    def drop_write_socket(self):
+        held, self.write_socket = self.write_socket, None
+        if held is not None:
+            held.close()
+            self.changed("WriteAcquired")
 
     # Ends
 
@@ -355,9 +349,11 @@ class RemoteCharacteristic(Attribute):
                 self.device.start(self.settle())
 
     def link_gone(self):
+        """The link is gone, or the characteristic with its service."""
         self.notified.clear()
         self.configured, self.kept = 0, False
         self.drop_notify_socket()
+        self.drop_write_socket()
 
 
 class NotifySocket(PacketSocket):

@@ -1,6 +1,6 @@
 """The Attribute Protocol over one link: requests one at a time, commands with flow control, values unasked.
 
-What a peer says is told in its order: a response wakes whoever asked in the next turn of the loop, and a value is told
+What a peer says is told in its order: a response ends the wait for it in the next turn of the loop, and a value is told
 by a call of that turn, behind it. Bumble's own requests take several turns, and values overtake their responses.
 """
 
@@ -9,6 +9,7 @@ import dataclasses
 import re
 
 from bumble import att
+from bumble.att import ErrorCode
 from bumble.core import UUID
 
 from .host import Alarm, LinkEnded
@@ -21,9 +22,10 @@ LONGEST_MTU = 517
 LONGEST_VALUE = 512
 # Services, characteristics and descriptors that are kept of a peer. Devices have some hundred at most.
 MOST_ATTRIBUTES = 4096
+# Octets of a UUID on the air.
+UUID_LENGTHS = (2, 16)
 # Packets under way above which the answer to a command waits, and above which commands are refused.
 BUSY, FULL = 64, 4096
-NOT_FOUND, NOT_LONG, INVALID_OFFSET, UNLIKELY, RESOURCES = 0x0A, 0x0B, 0x07, 0x0E, 0x11
 PRIMARY, SECONDARY, INCLUDE, CHARACTERISTIC = (UUID.from_16_bits(each) for each in (0x2800, 0x2801, 0x2802, 0x2803))
 
 
@@ -39,7 +41,7 @@ class TooMany(Refusal):
     """The peer's table is longer than what is kept of one."""
 
     def __init__(self):
-        super().__init__(RESOURCES)
+        super().__init__(ErrorCode.INSUFFICIENT_RESOURCES)
         self.args = (f"it tells of more than {MOST_ATTRIBUTES} attributes",)
 
 
@@ -135,8 +137,6 @@ class Bearer:
         if self.response is not None and not self.response.done():
             self.response.set_exception(LinkEnded())
         self.queue.remove_listener("flow", self.flow.set)
-        # Whoever waits for packets that went with the link hears nothing of Bumble.
-        self.queue.emit("flow")
 
     def hear(self, pdu):
         code = pdu.op_code
@@ -154,7 +154,7 @@ class Bearer:
     def hear_unreadable(self, code):
         """An answer that cannot be read is one: to wait for another would end the link."""
         if self.response is not None and not self.response.done() and code in (self.asked + 1, 0x01):
-            self.response.set_exception(Refusal(UNLIKELY))
+            self.response.set_exception(Refusal(ErrorCode.UNLIKELY_ERROR))
 
     def answers(self, pdu):
         """A response has the code behind its request's; an error names the request."""
@@ -214,7 +214,7 @@ class Bearer:
                     att.ATT_Read_Blob_Request(attribute_handle=handle, value_offset=offset + len(value))
                 )
             except Refusal as error:
-                if value and error.code in (NOT_LONG, INVALID_OFFSET):
+                if value and error.code in (ErrorCode.ATTRIBUTE_NOT_LONG, ErrorCode.INVALID_OFFSET):
                     return value
                 raise
             part = bytes(response.part_attribute_value)
@@ -237,7 +237,7 @@ class Bearer:
                     )
                 )
                 if reliable and bytes(response.part_attribute_value) != part:
-                    raise Refusal(UNLIKELY)
+                    raise Refusal(ErrorCode.UNLIKELY_ERROR)
         except Refusal:
             await self.ask(att.ATT_Execute_Write_Request(flags=0))
             raise
@@ -250,10 +250,12 @@ class Bearer:
         self.client.send_gatt_pdu(bytes(att.ATT_Write_Command(attribute_handle=handle, attribute_value=value)))
 
     async def room(self):
-        """Waits until the controller has taken most of what is queued."""
+        """Waits until the controller has taken most of what is queued. LinkEnded if the link goes before that."""
         while self.alive and self.queue.pending >= BUSY:
             self.flow.clear()
             await self.flow.wait()
+        if not self.alive:
+            raise LinkEnded
 
     @property
     def is_full(self):
@@ -261,25 +263,26 @@ class Bearer:
 
     # The table
 
-    async def groups(self, kind):
-        found, start = [], 1
-        while start <= 0xFFFF:
+    async def listed(self, start, end, request, entries):
+        """What a peer lists between two handles: (first handle, last handle, value), in order.
+
+        `request` is a function of the handle to go on from, and `entries` gives what a response holds. An entry out of
+        order ends the list.
+        """
+        found = []
+        while start <= end:
             try:
-                response = await self.ask(
-                    att.ATT_Read_By_Group_Type_Request(
-                        starting_handle=start, ending_handle=0xFFFF, attribute_group_type=kind
-                    )
-                )
+                response = await self.ask(request(start))
             except Refusal as error:
-                if error.code == NOT_FOUND or kind is SECONDARY:
+                if error.code == ErrorCode.ATTRIBUTE_NOT_FOUND:
                     break
                 raise
             last = start - 1
-            for handle, end, value in response.attributes:
-                if handle <= last or end < handle:
+            for each in entries(response):
+                if not last < each[0] <= each[1] or each[0] > end:
                     return found
-                found.append(Service(handle, end, uuid_text(value), kind is PRIMARY))
-                last = end
+                found.append(each)
+                last = each[1]
             if len(found) > MOST_ATTRIBUTES:
                 raise TooMany
             if last < start:
@@ -287,75 +290,69 @@ class Bearer:
             start = last + 1
         return found
 
+    async def groups(self, kind):
+        """The services of a kind. One whose UUID has another length than UUIDs have is left out."""
+        found = await self.listed(
+            1, 0xFFFF,
+            lambda start: att.ATT_Read_By_Group_Type_Request(
+                starting_handle=start, ending_handle=0xFFFF, attribute_group_type=kind
+            ),
+            lambda response: response.attributes,
+        )
+        return [Service(*each[:2], uuid_text(each[2]), kind is PRIMARY) for each in found if len(each[2]) in UUID_LENGTHS]
+
     async def declarations(self, service, kind):
         """Pairs of a handle and a value, of one type within a service."""
-        found, start = [], service.handle
-        while start <= service.end:
-            try:
-                response = await self.ask(
-                    att.ATT_Read_By_Type_Request(
-                        starting_handle=start, ending_handle=service.end, attribute_type=kind
-                    )
-                )
-            except Refusal as error:
-                if error.code == NOT_FOUND:
-                    break
-                raise
-            last = start - 1
-            for handle, value in response.attributes:
-                if handle <= last or handle > service.end:
-                    return found
-                found.append((handle, bytes(value)))
-                last = handle
-            if last < start:
-                break
-            start = last + 1
-        return found
+        found = await self.listed(
+            service.handle, service.end,
+            lambda start: att.ATT_Read_By_Type_Request(
+                starting_handle=start, ending_handle=service.end, attribute_type=kind
+            ),
+            lambda response: [(handle, handle, bytes(value)) for handle, value in response.attributes],
+        )
+        return [(handle, value) for handle, _, value in found]
 
     async def descriptors(self, characteristic):
-        found, start = [], characteristic.value_handle + 1
-        while start <= characteristic.end:
-            try:
-                response = await self.ask(
-                    att.ATT_Find_Information_Request(starting_handle=start, ending_handle=characteristic.end)
-                )
-            except Refusal as error:
-                if error.code == NOT_FOUND:
-                    break
-                raise
-            last = start - 1
-            for handle, uuid in response.information:
-                if handle <= last or handle > characteristic.end:
-                    return found
-                found.append((handle, uuid_text(uuid)))
-                last = handle
-            if last < start:
-                break
-            start = last + 1
-        return found
+        """Pairs of a handle and a UUID."""
+        found = await self.listed(
+            characteristic.value_handle + 1, characteristic.end,
+            lambda start: att.ATT_Find_Information_Request(starting_handle=start, ending_handle=characteristic.end),
+            lambda response: [(handle, handle, uuid) for handle, uuid in response.information],
+        )
+        return [(handle, uuid_text(uuid)) for handle, _, uuid in found if len(uuid) in UUID_LENGTHS]
+
+    async def secondary(self):
+        """Peers may refuse to list secondary services."""
+        try:
+            return await self.groups(SECONDARY)
+        except TooMany:
+            raise
+        except Refusal:
+            return []
 
     async def discover(self):
         """All services, in the order of their handles."""
         services = sorted(
-            await self.groups(PRIMARY) + await self.groups(SECONDARY), key=lambda service: service.handle
+            await self.groups(PRIMARY) + await self.secondary(), key=lambda service: service.handle
         )
         known = {service.handle for service in services}
         count = len(services)
         for service in services:
-            if count > MOST_ATTRIBUTES:
-                raise TooMany
             for _, value in await self.declarations(service, INCLUDE):
                 handle = int.from_bytes(value[:2], "little")
                 if handle in known:
                     service.includes.append(handle)
             for handle, value in await self.declarations(service, CHARACTERISTIC):
-                if len(value) in (5, 19):
+                value_handle = int.from_bytes(value[1:3], "little")
+                if len(value) in (5, 19) and handle < value_handle <= service.end:
                     service.characteristics.append(
-                        Characteristic(handle, int.from_bytes(value[1:3], "little"), value[0], uuid_text(value[3:]))
+                        Characteristic(handle, value_handle, value[0], uuid_text(value[3:]))
                     )
             for index, each in enumerate(service.characteristics):
                 later = service.characteristics[index + 1:index + 2]
                 each.end = later[0].handle - 1 if later else service.end
                 each.descriptors = await self.descriptors(each)
                 count += 1 + len(each.descriptors)
+                if count > MOST_ATTRIBUTES:
+                    raise TooMany
         return services

@@ -1,8 +1,8 @@
 """The side of org.bluez that is D-Bus: one connection, objects in a table, calls in and out, and clients that vanish.
 
 Objects are plain Python: an `Interface` has a name, properties in their order and methods marked with `@exported`. The
-library's own exports are not used: they announce objects at the wrong path and hide who calls (read in dbus-fast 5.2.0,
-message_bus.py).
+library's own exports are not used: they announce objects at the wrong path and hide which client calls (read in
+dbus-fast 5.2.0, message_bus.py).
 """
 
 import array
@@ -13,7 +13,6 @@ import logging
 import os
 import re
 import socket
-from xml.sax.saxutils import quoteattr
 
 from dbus_fast import Message, MessageFlag, MessageType, NameFlag, RequestNameReply, Variant
 from dbus_fast.aio import MessageBus
@@ -312,7 +311,7 @@ class Bus:
         return sent
 
     async def call(self, destination, path, interface, member, signature="", body=(), descriptors=(), seconds=10):
-        """Calls a method of somebody else. Returns the answer's message; an error answer is raised as Refused."""
+        """Calls a method of another connection. Returns the answer's message; an error answer is raised as Refused."""
         if not self.usable:
             raise Refused("org.freedesktop.DBus.Error.Disconnected", "the bus is gone")
         message = Message(
@@ -330,7 +329,7 @@ class Bus:
         return answer
 
     def ask(self, destination, path, interface, member, signature, body, on_answer, seconds):
-        """Calls a method of somebody else, whose answer must keep its place among other messages.
+        """Calls a method of another connection, whose answer must keep its place among other messages.
 
         `on_answer(message, refusal)` gets the answer, or a Refused, before any later message is looked at. It takes the
         descriptors out of `message.unix_fds` that it keeps.
@@ -352,7 +351,7 @@ class Bus:
         self.send(message)
 
     def follow(self, sender, path, on_signal):
-        """`on_signal(message)` gets each signal of an object of somebody else. See `match`."""
+        """`on_signal(message)` gets each signal of an object of another connection. See `match`."""
         self.followers.setdefault((sender, path), []).append(on_signal)
 
     def unfollow(self, sender, path, on_signal):
@@ -531,20 +530,21 @@ class Bus:
 
     def introspection(self, path):
         """What busctl and d-feet show of an object: its interfaces, and the names of what is below it."""
+        # Neither names nor signatures have letters that XML would want escaped.
         said = ["<node>"]
         for name, each in self.objects.get(path, {}).items():
-            said.append(f"<interface name={quoteattr(name)}>")
+            said.append(f'<interface name="{name}">')
             for member in dir(each):
                 if marks := getattr(getattr(type(each), member, None), "exported", None):
                     arguments = "".join(
-                        f'<arg type={quoteattr(each.signature)} direction="{direction}"/>'
+                        f'<arg type="{each.signature}" direction="{direction}"/>'
                         for direction, signature in (("in", marks[0]), ("out", marks[1]))
                         for each in get_signature_tree(signature).types
                     )
                     said.append(f'<method name="{member}">{arguments}</method>')
             for member, value in each.properties().items():
                 access = "readwrite" if member in each.writable else "read"
-                said.append(f'<property name="{member}" type={quoteattr(value.signature)} access="{access}"/>')
+                said.append(f'<property name="{member}" type="{value.signature}" access="{access}"/>')
             said.append("</interface>")
         if path == "/":
             said.append(f'<interface name="{MANAGER}"/>')

@@ -1,6 +1,6 @@
 """LE credit-based channels (Core 5.4, Vol 3, Part A, 4.22, 4.24 and 10.1), each with a stream socket for a client.
 
-Bumble's own channels are not used (read in bumble 0.0.236, l2cap.py): they give credits back before somebody has taken
+Bumble's own channels are not used (read in bumble 0.0.236, l2cap.py): they give credits back before the client has taken
 the bytes, read no socket, lose what comes with the answer to an opening, keep the numbers of closed ones, know requests
 by an identifier that several links share, and have no limits of time. Its manager still finds a channel by its number,
 and tells of its end and of that of the link.
@@ -134,7 +134,7 @@ class Channel:
         self.expect_credits()
 
     def expect_credits(self):
-        """Of a client that is gone nobody waits for ever for a peer that takes no more."""
+        """For a client that is gone there is a limit to the wait for a peer that takes no more."""
         if self.hung_up and self.is_open and self.credits == 0 and self.limit is None:
             self.limit = self.loop.call_later(LINGERING, self.leave)
 
@@ -259,7 +259,7 @@ class Channel:
             del there[self.source_cid]
 
     def hang_up(self):
-        """Ends the socket. What the client wrote and nobody took is read: else the client would get ECONNRESET."""
+        """Ends the socket. What the client wrote and was not taken is read: else the client would get ECONNRESET."""
         self.write(False)
         try:
             self.ours.shutdown(socket.SHUT_RDWR)
@@ -270,7 +270,7 @@ class Channel:
         self.ours.close()
 
     def discard(self):
-        """Nobody gets it."""
+        """For a channel that is not given to a client."""
         self.leave()
         self.forget()
         self.watch.close()
@@ -300,17 +300,10 @@ class Channels:
         manager.on_l2cap_le_credit_based_connection_response = self.answered
         manager.on_l2cap_le_flow_control_credit = self.credited
         manager.on_l2cap_command_reject = self.rejected
-        # The controller's queue is shorter then, of which Bumble tells nothing.
-        soon = asyncio.get_running_loop().call_soon
-        device.host.on("disconnection", lambda *_: soon(self.flowed))
 
     def all(self):
         there = self.manager.channels.values() if self.manager is not None else []
         return [each for channels in there for each in channels.values() if isinstance(each, Channel)]
-
-    def flowed(self):
-        for each in self.all():
-            each.flowed()
 
     def end(self, connection=None):
         """A link is gone, or all are with their radio: Bumble tells no channel of some of that."""

@@ -1,6 +1,7 @@
 """Device1: what is heard of a peer, the link to it, and the objects of its attributes."""
 
 import asyncio
+import contextlib
 import logging
 
 from bumble.hci import Role
@@ -86,7 +87,7 @@ class RemoteDevice(Interface):
     def __init__(self, adapter, address):
         # `air_address` is what it uses on the air now: another one if it changes private addresses.
         self.adapter, self.address, self.air_address = adapter, address, address
-        # What its keys are kept under, and who answers while it is being paired.
+        # What its keys are kept under, and what answers while it is being paired.
         self.identity, self.delegate = address, None
         self.text = address.to_string(False)
         self.place = f"{adapter.place}/dev_{self.text.replace(':', '_')}"
@@ -96,7 +97,7 @@ class RemoteDevice(Interface):
         self.connectable = True
         self.trusted = self.blocked = False
         self.resolved = False
-        # The link: its bearer, what it asks of the adapter, who is connecting, the calls under way on it, and the
+        # The link: its bearer, what it asks of the adapter, the attempt to connect, the calls under way on it, and the
         # objects that it brought.
         self.bearer = self.serving = None
         self.attempt = None
@@ -106,6 +107,8 @@ class RemoteDevice(Interface):
         self.handles = {}
         self.resolving = asyncio.Lock()
         self.clearing = self.securing = None
+        # Whether a discovery waits for its turn, since services changed.
+        self.changing = False
 
     @property
     def connected(self):
@@ -274,8 +277,8 @@ class RemoteDevice(Interface):
         # A turn later: what the peer said before is told before.
         soon = asyncio.get_running_loop().call_soon
         link.on("disconnection", lambda reason: soon(self.link_gone, bearer, reason))
-        link.on("security_request", lambda _: self.start(self.secure(bearer)))
-        link.on("pairing", lambda keys: self.paired_by_peer(bearer))
+        link.on("security_request", lambda _: self.security_requested(bearer))
+        link.on("pairing", lambda keys: self.now_paired(bearer))
         link.on("pairing_failure", lambda reason: self.end_session(bearer))
         self.changed("Connected")
 
@@ -300,6 +303,8 @@ class RemoteDevice(Interface):
         if self.bearer is not bearer:
             return
         bearer.end()
+        # Where the controller is gone Bumble does not tell what waits for its packets.
+        bearer.queue.emit("flow")
         self.adapter.channels.end(bearer.connection)
         serving, self.bearer, self.serving = self.serving, None, None
         resolved, self.resolved = self.resolved, False
@@ -351,6 +356,11 @@ class RemoteDevice(Interface):
             self.securing = self.start(self.encrypt(bearer))
             self.securing.add_done_callback(lambda _: setattr(self, "securing", None))
         return await asyncio.shield(self.securing)
+
+    def security_requested(self, bearer):
+        """A peer that asks again while the link is made secure waits for that."""
+        if self.securing is None and self.delegate is None:
+            self.start(self.secure(bearer))
 
     async def encrypt(self, bearer):
         try:
@@ -450,13 +460,16 @@ class RemoteDevice(Interface):
             log.info("%s: a value of attribute 0x%04x, which has no object", self.text, handle)
             return
         characteristic.heard(value)
-        if characteristic.facts.uuid == SERVICE_CHANGED:
+        if characteristic.facts.uuid == SERVICE_CHANGED and not self.changing:
+            self.changing = True
             self.start(self.discover_again(self.bearer))
 
     async def discover_again(self, bearer):
         """The peer's services changed: what is other now comes and goes as objects of a link that stays resolved."""
         try:
             async with self.resolving:
+                # What changes from now on is found by another one.
+                self.changing = False
                 if self.bearer is not bearer or bearer is None:
                     return
                 services = await bearer.discover()
@@ -473,40 +486,42 @@ class RemoteDevice(Interface):
             raise Refused("AlreadyExists", "Already Exists")
         if self.delegate is not None:
             raise Refused("InProgress", "In Progress")
-        if not self.connected:
-            try:
-                await self.Connect(sender)
-            except Refused:
-                raise Refused("ConnectionAttemptFailed", "Page Timeout") from None
-        await self.pair(sender)
+        await self.pair(sender, connects=True)
 
-    async def pair(self, sender):
-        if self.bearer is None:
-            raise Refused("ConnectionAttemptFailed", "Page Timeout")
-        self.delegate = self.adapter.agents.delegate(self, sender)
+    async def pair(self, sender, connects=False):
+        delegate = self.delegate = self.adapter.agents.delegate(self, sender)
         try:
-            await pair(self, self.delegate)
+            if connects and not self.connected:
+                with contextlib.suppress(Refused):
+                    await self.Connect(sender)
+            if delegate.cancelled:
+                raise Refused("AuthenticationCanceled", "Authentication Canceled")
+            if self.bearer is None:
+                raise Refused("ConnectionAttemptFailed", "Page Timeout")
+            await pair(self, delegate)
         finally:
             self.delegate = None
-        if self.bearer is not None:
-            self.now_paired()
 
     @exported()
     async def CancelPairing(self, _):
         if self.delegate is None:
             raise Refused("DoesNotExist", "Does Not Exist")
+        self.cancel_pairing()
         await self.end_link()
 
-    def paired_by_peer(self, bearer):
-        """The peer paired, unasked from here."""
-        if self.delegate is None and self.bearer is bearer:
-            self.now_paired()
-            self.end_session(bearer)
+    def cancel_pairing(self):
+        self.delegate.cancelled = True
+        if self.attempt is not None:
+            self.attempt.set()
 
-    def now_paired(self):
-        self.identity = self.bearer.connection.peer_address
+    def now_paired(self, bearer):
+        """There is a key, by whichever end pairing began. It is kept, also where the link ends now."""
+        if self.bearer is not bearer:
+            return
+        self.identity = bearer.connection.peer_address
         self.adapter.identities[self.adapter.key(self.identity)] = self
         self.changed("Paired", "Bonded")
+        self.end_session(bearer)
 
     def end_session(self, bearer):
         if self.delegate is None:
@@ -515,6 +530,9 @@ class RemoteDevice(Interface):
     # Ends
 
     def client_gone(self, sender):
+        if self.delegate is not None and self.delegate.caller == sender:
+            self.cancel_pairing()
+            self.start(self.end_link())
         for each in self.remote:
             if isinstance(each, RemoteCharacteristic):
                 each.client_gone(sender)

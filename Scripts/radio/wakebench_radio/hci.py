@@ -128,7 +128,7 @@ class Radio(Line):
         self.owner = owner
         self.device = None
         self.keystore = MemoryKeyStore()
-        # The attempt to connect: its address and its task, and whether somebody waits for it.
+        # The attempt to connect: its address and its task, and whether it is waited for.
         self.pending, self.wanted = None, False
 
     async def open(self):
@@ -192,7 +192,7 @@ class Radio(Line):
     def own_type(self):
         return hci.OwnAddressType.PUBLIC if self.has_public_address else hci.OwnAddressType.RANDOM
 
-    # Links that nobody wants
+    # Links that are not wanted
 
     def check_link(self, handle):
         """A link that the host has and the device has not came after it was given up: it is ended."""
@@ -326,7 +326,7 @@ class Radio(Line):
         return link
 
     def attempt_ended(self, task):
-        """A link that came after all, when nobody wants it any more, is ended."""
+        """A link that came after all, when it is not wanted any more, is ended."""
         if not task.cancelled() and not task.exception() and not self.wanted:
             self.pending = None
             asyncio.ensure_future(self.hang_up(task.result()))

@@ -1,7 +1,7 @@
 """A Bumble host on an HCI transport: how it is opened, all the ways in which it is lost, and calls that end.
 
 What is worked round here was read or tried in bumble 0.0.236: calls without a limit, cancelled calls whose late answers
-go to the next one, answers to commands that nobody sent, losses that each transport tells in another way or not at all.
+go to the next one, answers to commands that were not sent, losses that each transport tells in another way or not at all.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ REMEDIES = {
 
 
 def quiet_loop(verbose):
-    """Of what Bumble's own tasks raise, which nobody waits for, and of its warnings nothing is written without need."""
+    """Of what Bumble's own tasks raise, which are not waited for, and of its warnings nothing is written without need."""
     if not verbose:
         warnings.simplefilter("ignore", FutureWarning)
 
@@ -113,7 +113,7 @@ async def bounded(work, seconds):
 
 def settle(task):
     unfinished.discard(task)
-    # Whoever gave up waiting does not read it.
+    # Where the wait was given up it is not read.
     task.cancelled() or task.exception()
 
 
@@ -126,6 +126,13 @@ def reason_of(error):
     )
 
 
+class Passkey(int):
+    """A passkey of pairing. 000000 is true: else Bumble takes it for none, and pairing stands still (smp.py)."""
+
+    def __bool__(self):
+        return True
+
+
 class QuietHost(Host):
     """Bumble's host without its log lines, which write every packet out, and with the time of the last packet.
 
@@ -134,7 +141,7 @@ class QuietHost(Host):
     """
 
     heard = 0.0
-    # Gets each packet as it is on the transport, and whether it is sent; None while nobody listens.
+    # Gets each packet as it is on the transport, and whether it is sent; None while there is no monitor.
     tap = None
     # Nothing is sent any more.
     over = False
@@ -162,6 +169,13 @@ class QuietHost(Host):
             self.on_hci_sco_data_packet(packet)
         elif kind == hci.HCI_ISO_DATA_PACKET:
             self.on_hci_iso_data_packet(packet)
+
+    def on_hci_disconnection_complete_event(self, event):
+        super().on_hci_disconnection_complete_event(event)
+        # Bumble drops the packets of a link that ended, but sends none of others in their place, and tells of no room.
+        for queue in {self.acl_packet_queue, self.le_acl_packet_queue} - {None}:
+            queue._check_queue()
+            queue.emit("flow")
 
     def on_hci_hardware_error_event(self, event):
         # Bumble does not know its field.
@@ -201,14 +215,14 @@ class QuietHost(Host):
             return
         if self.pending_response is not None and not self.pending_response.done():
             self.pending_response.set_exception(TimeoutError())
-        # Who set another limit, as drivers of dongles do, knows what to do then.
+        # Where another limit was set, as by drivers of dongles, that code handles it.
         if limit.seconds == COMMAND:
             self.emit("silent", command.name)
 
     def on_command_processed(self, event):
         asked = self.pending_command
         if asked is not None and (self.pending_response.done() or event.command_opcode != asked.op_code):
-            log.debug("an answer to 0x%04x, which nobody waits for", event.command_opcode)
+            log.debug("an answer to 0x%04x, which is not waited for", event.command_opcode)
             return
         super().on_command_processed(event)
 
@@ -296,7 +310,7 @@ class Line:
         return host
 
     def tap(self, tap):
-        """What gets each packet as it is on the transport, and whether it is sent; None for nobody."""
+        """What gets each packet as it is on the transport, and whether it is sent; None for nothing."""
         self.tapped_by = tap
         if self.host is not None:
             self.host.tap = tap
@@ -307,7 +321,8 @@ class Line:
         gone = asyncio.ensure_future(self.gone.wait())
         await asyncio.wait({starting, gone}, return_when=asyncio.FIRST_COMPLETED)
         gone.cancel()
-        if self.lost is not None and not (starting.done() and not starting.exception()):
+        if self.lost is not None:
+            # Also where both came at once: a loss before `watch` is told by this alone.
             starting.cancel()
             await asyncio.wait({starting})
             raise self.failure("cannot be made ready", ConnectionResetError(self.lost))
@@ -345,7 +360,8 @@ class Line:
     def silent(self, host, command):
         # One that was replaced waits for nothing.
         if host is self.host:
-            self.lose("what comes is not HCI" if self.garbage else f"the controller does not answer {command} in {COMMAND} s")
+            unanswered = f"the controller does not answer {command} in {COMMAND} s"
+            self.lose("what comes is not HCI" if self.garbage else unanswered)
 
     def watch_garbage(self):
         """Says once what comes that is not HCI. Bumble drops the chunk that it is in, and goes on."""

@@ -65,7 +65,7 @@ class Keys:
         return plain(address) in self.store.kept
 
     def authenticated(self, address):
-        """Whether the key of a peer was compared or entered by somebody."""
+        """Whether the key of a peer was compared or entered by a user."""
         keys = self.store.kept.get(plain(address))
         known = [each for each in (keys.ltk, keys.ltk_central, keys.ltk_peripheral) if each] if keys else []
         return any(each.authenticated for each in known)

@@ -1,6 +1,6 @@
 """Linked controllers on sockets: an air of its own, for hosts that speak HCI.
 
-    python -m wakebench_radio.link SOCKET [SOCKET...]
+    Scripts/radio/link SOCKET [SOCKET...]
 
 SOCKET is unix:PATH or tcp:HOST:PORT; port 0 takes a free one. Each has one controller behind it, and serves one host at
 a time: a second one is refused. Once all listen, one line is printed, a JSON object {"controllers": [{"transport":
@@ -38,7 +38,6 @@ CROWDED, CHOKED = 1 << 18, 1 << 24
 Error = hci.HCI_ErrorCode
 Kind = hci.HCI_LE_Extended_Advertising_Report_Event.EventType
 Properties = hci.HCI_LE_Set_Extended_Advertising_Parameters_Command.AdvertisingProperties
-LegacyType = hci.HCI_LE_Set_Advertising_Parameters_Command.AdvertisingType
 # By the type of a legacy advertisement.
 LEGACY_KINDS = {
     0: Kind.CONNECTABLE_ADVERTISING | Kind.SCANNABLE_ADVERTISING,
@@ -325,7 +324,7 @@ class LinkedController(controller.Controller):
         return made
 
     def hear_control(self, end, packet):
-        """What comes for an end that is gone already is for nobody."""
+        """What comes for an end that is gone already is dropped."""
         if self.le_connections.get(end.peer_address) is end:
             self.on_ll_control_pdu(end.peer_address, packet)
 
@@ -475,6 +474,7 @@ class Server:
         loop = asyncio.get_running_loop()
         kind, _, place = where.partition(":")
         if kind == "unix" and place:
+            os.makedirs(os.path.dirname(place) or ".", exist_ok=True)
             # The path of one that ended without removing it.
             if os.path.exists(place):
                 os.unlink(place)
@@ -531,7 +531,7 @@ async def run(sockets):
 
 def main():
     parser = argparse.ArgumentParser(
-        prog="python -m wakebench_radio.link",
+        prog="Scripts/radio/link",
         description="Serves linked controllers, one on each socket, for one host each.",
     )
     parser.add_argument("socket", nargs="+", help="unix:PATH or tcp:HOST:PORT; port 0 takes a free one")

@@ -50,7 +50,7 @@ class Monitors:
     def __init__(self, index, radio):
         self.index, self.radio = index, radio
         self.readers = []
-        # Whether the adapter is there: frames before its New Index are nobody's.
+        # Whether the adapter is there: frames before its New Index are told to no reader.
         self.there = False
 
     def open(self):

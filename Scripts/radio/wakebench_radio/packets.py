@@ -103,3 +103,26 @@ class PacketSocket:
         self.waiting.clear()
         self.ours.close()
         self.ours = None
+
+
+class PacedSocket(PacketSocket):
+    """One whose packets go on to a link's queue. None is read while so many packets are under way there."""
+
+    def __init__(self, ours, most, heard, closed, queue, busy):
+        self.queue, self.busy = queue, busy
+        super().__init__(ours, most, heard, closed)
+        queue.on("flow", self.flowed)
+
+    def readable(self):
+        super().readable()
+        if self.queue.pending >= self.busy:
+            self.pause()
+
+    def flowed(self):
+        if self.queue.pending < self.busy:
+            self.resume()
+
+    def close(self):
+        if self.is_open:
+            self.queue.remove_listener("flow", self.flowed)
+        super().close()

@@ -1,13 +1,13 @@
 """A D-Bus of the bridge's own: dbus-daemon in a folder, without anything that it could start."""
 
 import ctypes
+import html
 import os
 import pathlib
 import select
 import shutil
 import signal
 import subprocess
-import xml.sax.saxutils
 
 # Of linux/prctl.h.
 PR_SET_PDEATHSIG = 1
@@ -75,7 +75,7 @@ class PrivateBus:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self.socket.unlink(missing_ok=True)
-            configuration.write_text(CONFIGURATION.format(socket=xml.sax.saxutils.escape(str(self.socket))))
+            configuration.write_text(CONFIGURATION.format(socket=html.escape(str(self.socket))))
         except OSError as error:
             raise PrivateBusFailure(f"{self.folder}: {error.strerror}; name another folder") from None
         reading, writing = os.pipe()

@@ -9,7 +9,7 @@ from .bearer import BUSY
 from .bus import Interface, Refused, WithDescriptors, exported
 from .channels import AUTHENTICATION, ENCRYPTION, ChannelRefused
 from .host import LinkEnded
-from .packets import PacketSocket, packet_pair
+from .packets import PacedSocket, packet_pair
 
 log = logging.getLogger(__name__)
 
@@ -120,10 +120,9 @@ class AttributeLink:
         self.device, self.connection = device, connection
         self.radio = device.adapter.radio
         self.queue = connection.data_packet_queue
-        self.queue.on("flow", self.flowed)
         self.lost = False
         connection.on("error", self.radio.complain)
-        self.socket = PacketSocket(ours, MOST_WAITING, self.asked, self.closed)
+        self.socket = PacedSocket(ours, MOST_WAITING, self.asked, self.closed, self.queue, BUSY)
         self.radio.device.raw_attributes[connection.handle] = self.hear
 
     @property
@@ -134,15 +133,8 @@ class AttributeLink:
 
     def asked(self, pdu):
         """A PDU of the client's. It is sent as it is, whatever it is."""
-        if not self.alive:
-            return
-        self.radio.host.send_l2cap_pdu(self.connection.handle, ATT_CID, pdu)
-        if self.queue.pending >= BUSY:
-            self.socket.pause()
-
-    def flowed(self):
-        if self.queue.pending < BUSY:
-            self.socket.resume()
+        if self.alive:
+            self.radio.host.send_l2cap_pdu(self.connection.handle, ATT_CID, pdu)
 
     def hear(self, pdu):
         if not self.socket.send(bytes(pdu)) and not self.lost:
@@ -153,7 +145,6 @@ class AttributeLink:
         self.device.start(self.device.end_link())
 
     def end(self):
-        self.queue.remove_listener("flow", self.flowed)
         raw, handle = self.radio.device.raw_attributes, self.connection.handle
         if raw.get(handle) == self.hear:
             del raw[handle]

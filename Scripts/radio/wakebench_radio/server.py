@@ -11,10 +11,10 @@ import itertools
 import logging
 import struct
 
+from bumble.att import ErrorCode
+
 from .bearer import LONGEST_MTU, LONGEST_VALUE
-from .table import (
-    AUTHENTICATED, DATABASE_HASH, ENCRYPTED, FORBIDDEN, INVALID_OFFSET, OPEN, PRIMARY, SECONDARY, SECURE, shortened,
-)
+from .table import DATABASE_HASH, ENCRYPTED, FORBIDDEN, OPEN, PRIMARY, SECONDARY, shortened
 
 log = logging.getLogger(__name__)
 
@@ -27,9 +27,6 @@ CONFIRMING = 30
 ERROR, CONFIRMATION, COMMAND = 0x01, 0x1E, 0x40
 NOTIFICATION, INDICATION, WRITE_COMMAND = 0x1B, 0x1D, 0x52
 READ_BY_TYPE = 0x08
-INVALID_HANDLE, READ_NOT_PERMITTED, WRITE_NOT_PERMITTED, INVALID_PDU, AUTHENTICATION = 0x01, 0x02, 0x03, 0x04, 0x05
-NOT_SUPPORTED, QUEUE_FULL, NOT_FOUND, UNLIKELY, ENCRYPTION, GROUP = 0x06, 0x09, 0x0A, 0x0E, 0x0F, 0x10
-OUT_OF_SYNC = 0x12
 
 
 class Refusal(Exception):
@@ -97,15 +94,15 @@ class Link:
             self.check_table(packet)
             handler = self.handlers.get(self.asked)
             if handler is None:
-                raise Refusal(NOT_SUPPORTED)
+                raise Refusal(ErrorCode.REQUEST_NOT_SUPPORTED)
             handler(self, packet)
         except Refusal as refusal:
             self.refuse(refusal.code, refusal.handle)
         except struct.error:
-            self.refuse(INVALID_PDU)
+            self.refuse(ErrorCode.INVALID_PDU)
         except Exception:
             log.exception("%s: a request failed: %s", self.place, packet.hex())
-            self.refuse(UNLIKELY)
+            self.refuse(ErrorCode.UNLIKELY_ERROR)
 
     def answer(self, packet):
         self.asked = None
@@ -139,29 +136,29 @@ class Link:
             self.is_unaware = self.is_told = False
         else:
             self.is_told = True
-            raise Refusal(OUT_OF_SYNC)
+            raise Refusal(ErrorCode.DATABASE_OUT_OF_SYNC)
 
     # Access
 
     def attribute(self, handle):
         found = self.table.attributes.get(handle)
         if found is None:
-            raise Refusal(INVALID_HANDLE, handle)
+            raise Refusal(ErrorCode.INVALID_HANDLE, handle)
         return found
 
     def check(self, needed, attribute, forbidden):
         if needed == FORBIDDEN:
             raise Refusal(forbidden, attribute.handle)
         if needed != OPEN and self.level() < needed:
-            raise Refusal({ENCRYPTED: ENCRYPTION, AUTHENTICATED: AUTHENTICATION, SECURE: AUTHENTICATION}[needed],
-                          attribute.handle)
+            lacks = ErrorCode.INSUFFICIENT_ENCRYPTION if needed == ENCRYPTED else ErrorCode.INSUFFICIENT_AUTHENTICATION
+            raise Refusal(lacks, attribute.handle)
 
     def read(self, attribute, offset, then):
-        self.check(attribute.read, attribute, READ_NOT_PERMITTED)
+        self.check(attribute.read, attribute, ErrorCode.READ_NOT_PERMITTED)
         if attribute.source is not None:
             attribute.source.read(self, attribute, offset, self.answerer(attribute, then))
         elif offset > len(attribute.value):
-            raise Refusal(INVALID_OFFSET, attribute.handle)
+            raise Refusal(ErrorCode.INVALID_OFFSET, attribute.handle)
         else:
             then(attribute.value[offset:])
 
@@ -179,7 +176,7 @@ class Link:
         self.read(self.attribute(handle), offset, lambda value: self.answer(b"\x0d" + value[:self.bearer.mtu - 1]))
 
     def write(self, attribute, value, offset, kind, then):
-        self.check(attribute.write, attribute, WRITE_NOT_PERMITTED)
+        self.check(attribute.write, attribute, ErrorCode.WRITE_NOT_PERMITTED)
         attribute.source.write(self, attribute, value, offset, kind, self.answerer(attribute, then))
 
     def write_value(self, packet):
@@ -192,7 +189,7 @@ class Link:
         if attribute is None or self.commands >= MOST_COMMANDS:
             return
         try:
-            self.check(attribute.write, attribute, WRITE_NOT_PERMITTED)
+            self.check(attribute.write, attribute, ErrorCode.WRITE_NOT_PERMITTED)
         except Refusal:
             return
         self.commands += 1
@@ -205,14 +202,14 @@ class Link:
     def prepare(self, packet):
         handle, offset = struct.unpack_from("<HH", packet, 1)
         attribute, value = self.attribute(handle), packet[5:]
-        self.check(attribute.write, attribute, WRITE_NOT_PERMITTED)
+        self.check(attribute.write, attribute, ErrorCode.WRITE_NOT_PERMITTED)
         last = self.prepared[-1] if self.prepared else None
         if last and last[0] == handle and last[1] + len(last[2]) == offset and len(last[2]) + len(value) <= LONGEST_VALUE:
             last[2] += value
         elif len(self.prepared) < MOST_PARTS:
             self.prepared.append([handle, offset, value])
         else:
-            raise Refusal(QUEUE_FULL, handle)
+            raise Refusal(ErrorCode.PREPARE_QUEUE_FULL, handle)
         self.answer(b"\x17" + packet[1:])
 
     def execute(self, packet):
@@ -232,7 +229,7 @@ class Link:
         try:
             self.write(self.attribute(handle), value, offset, "reliable", lambda _: self.execute_next(parts))
         except Refusal as refusal:
-            # It may come behind the answer of an application, when nobody else hears it.
+            # It may come behind the answer of an application, where no other code takes it.
             self.refuse(refusal.code, refusal.handle)
 
     # Discovery
@@ -240,13 +237,13 @@ class Link:
     def asked_range(self, packet):
         start, end = struct.unpack_from("<HH", packet, 1)
         if not 0 < start <= end:
-            raise Refusal(INVALID_HANDLE, start)
+            raise Refusal(ErrorCode.INVALID_HANDLE, start)
         return start, self.table.within(start, end)
 
     def answer_list(self, code, start, entries):
         """Answers with entries of one length, as many as fit. `entries` are octets, in order."""
         if not entries:
-            raise Refusal(NOT_FOUND, start)
+            raise Refusal(ErrorCode.ATTRIBUTE_NOT_FOUND, start)
         length, room = min(len(entries[0]), self.bearer.mtu - 2, 255), self.bearer.mtu - 2
         said = entries[0][:length]
         for each in entries[1:]:
@@ -259,7 +256,7 @@ class Link:
         unpack("<HH", packet)
         start, found = self.asked_range(packet)
         if not found:
-            raise Refusal(NOT_FOUND, start)
+            raise Refusal(ErrorCode.ATTRIBUTE_NOT_FOUND, start)
         size, said = len(found[0].type), b""
         for each in found:
             if len(each.type) != size or len(said) + 2 + size > self.bearer.mtu - 2:
@@ -271,13 +268,13 @@ class Link:
         start, found = self.asked_range(packet)
         kind, value = packet[5:7], packet[7:]
         if len(kind) != 2:
-            raise Refusal(INVALID_PDU)
+            raise Refusal(ErrorCode.INVALID_PDU)
         said = b"".join(
             struct.pack("<HH", each.handle, each.end or each.handle) for each in found
             if each.type == kind and each.value == value
         )
         if not said:
-            raise Refusal(NOT_FOUND, start)
+            raise Refusal(ErrorCode.ATTRIBUTE_NOT_FOUND, start)
         self.answer(b"\x07" + said[:(self.bearer.mtu - 1) // 4 * 4])
 
     def read_by_type(self, packet):
@@ -285,13 +282,13 @@ class Link:
         kind = self.kind(packet[5:])
         found = [each for each in found if each.type == kind]
         if not found:
-            raise Refusal(NOT_FOUND, start)
+            raise Refusal(ErrorCode.ATTRIBUTE_NOT_FOUND, start)
         if found[0].value is None:
             # The peer asks for those behind it by another request.
             head = struct.pack("<H", found[0].handle)
             self.read(found[0], 0, lambda value: self.answer_list(0x09, start, [head + value]))
             return
-        self.check(found[0].read, found[0], READ_NOT_PERMITTED)
+        self.check(found[0].read, found[0], ErrorCode.READ_NOT_PERMITTED)
         plain = itertools.takewhile(lambda each: each.value is not None, found)
         self.answer_list(0x09, start, [struct.pack("<H", each.handle) + each.value for each in plain])
 
@@ -299,7 +296,7 @@ class Link:
         start, found = self.asked_range(packet)
         kind = self.kind(packet[5:])
         if kind not in (PRIMARY, SECONDARY):
-            raise Refusal(GROUP, start)
+            raise Refusal(ErrorCode.UNSUPPORTED_GROUP_TYPE, start)
         self.answer_list(0x11, start, [
             struct.pack("<HH", each.handle, each.end) + each.value for each in found if each.type == kind
         ])
@@ -307,7 +304,7 @@ class Link:
     @staticmethod
     def kind(octets):
         if len(octets) not in (2, 16):
-            raise Refusal(INVALID_PDU)
+            raise Refusal(ErrorCode.INVALID_PDU)
         return shortened(octets)
 
     handlers = {
@@ -361,7 +358,7 @@ class Link:
     # Ends
 
     def close(self):
-        """The link is gone: nobody waits for answers, and its subscriptions end."""
+        """The link is gone: no answer is sent, and its subscriptions end."""
         self.ended = True
         if self.confirming is not None:
             self.confirming.cancel()
@@ -376,5 +373,5 @@ class Link:
 def unpack(form, packet):
     """The fields of a request that has these and nothing else."""
     if len(packet) != 1 + struct.calcsize(form):
-        raise Refusal(INVALID_PDU)
+        raise Refusal(ErrorCode.INVALID_PDU)
     return struct.unpack_from(form, packet, 1)

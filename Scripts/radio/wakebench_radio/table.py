@@ -8,6 +8,9 @@ import dataclasses
 import struct
 
 from bumble import crypto
+from bumble.att import ErrorCode
+
+from .bearer import canonical
 
 PRIMARY, SECONDARY, CHARACTERISTIC = (struct.pack("<H", each) for each in (0x2800, 0x2801, 0x2803))
 EXTENDED, CONFIGURATION = struct.pack("<H", 0x2900), struct.pack("<H", 0x2902)
@@ -21,22 +24,18 @@ READ, WRITE, NOTIFY, INDICATE = 0x02, 0x08, 0x10, 0x20
 # What a link has to be for an access: anything, encrypted, encrypted by a key that was compared or entered, and that by
 # LE Secure Connections. FORBIDDEN is never met.
 OPEN, ENCRYPTED, AUTHENTICATED, SECURE, FORBIDDEN = range(5)
-INVALID_OFFSET, INVALID_LENGTH, VALUE_NOT_ALLOWED, IMPROPER = 0x07, 0x0D, 0x13, 0xFD
 APPEARANCE = bytes(2)
 
 
 def uuid_octets(text):
-    """A UUID in 4, 8 or 36 letters as it is on the air: 2 octets where it is short, else 16, least significant first.
+    """A UUID in any of its forms as it is on the air: 2 octets where it is short, else 16, least significant first.
 
     Raises ValueError.
     """
-    if len(text) in (4, 8):
-        octets = BASE + int(text, 16).to_bytes(4, "little")
-    elif len(text) == 36 and [len(part) for part in text.split("-")] == [8, 4, 4, 4, 12]:
-        octets = bytes.fromhex(text.replace("-", ""))[::-1]
-    else:
+    letters = canonical(text)
+    if letters is None:
         raise ValueError(f"no UUID: {text}")
-    return shortened(octets)
+    return shortened(bytes.fromhex(letters.replace("-", ""))[::-1])
 
 
 def shortened(octets):
@@ -69,15 +68,15 @@ class Configuration:
 
     def read(self, link, attribute, offset, answer):
         value = bytes([link.subscriptions.get(self, 0), 0])
-        answer(*((INVALID_OFFSET, b"") if offset > 2 else (0, value[offset:])))
+        answer(*((ErrorCode.INVALID_OFFSET, b"") if offset > 2 else (0, value[offset:])))
 
     def write(self, link, attribute, value, offset, kind, answer):
         if offset or len(value) != 2:
-            answer(INVALID_OFFSET if offset else INVALID_LENGTH, b"")
+            answer(ErrorCode.INVALID_OFFSET if offset else ErrorCode.INVALID_ATTRIBUTE_LENGTH, b"")
             return
         bits, before = int.from_bytes(value, "little"), link.subscriptions.get(self, 0)
         if bits & ~self.allowed:
-            answer(IMPROPER, b"")
+            answer(ErrorCode.CCCD_IMPROPERLY_CONFIGURED, b"")
             return
         if bits:
             link.subscriptions[self] = bits
@@ -93,13 +92,13 @@ class ClientFeatures:
     """The source of Client Supported Features (2B29): what a link said stays said."""
 
     def read(self, link, attribute, offset, answer):
-        answer(*((INVALID_OFFSET, b"") if offset > 1 else (0, bytes([link.features])[offset:])))
+        answer(*((ErrorCode.INVALID_OFFSET, b"") if offset > 1 else (0, bytes([link.features])[offset:])))
 
     def write(self, link, attribute, value, offset, kind, answer):
         if offset or not value:
-            answer(INVALID_OFFSET if offset else INVALID_LENGTH, b"")
+            answer(ErrorCode.INVALID_OFFSET if offset else ErrorCode.INVALID_ATTRIBUTE_LENGTH, b"")
         elif link.features & ~value[0]:
-            answer(VALUE_NOT_ALLOWED, b"")
+            answer(ErrorCode.VALUE_NOT_ALLOWED, b"")
         else:
             # Robust caching alone: there are no enhanced bearers, and no notifications of several values.
             link.features = value[0] & 1
@@ -114,7 +113,7 @@ class Live:
 
     def read(self, link, attribute, offset, answer):
         value = self.value()
-        answer(*((INVALID_OFFSET, b"") if offset > len(value) else (0, value[offset:])))
+        answer(*((ErrorCode.INVALID_OFFSET, b"") if offset > len(value) else (0, value[offset:])))
 
 
 def service(uuid, *characteristics, primary=True):

@@ -181,7 +181,7 @@ class Players:
         try:
             print(" ".join(line.split()), flush=True)
         except OSError:
-            # Nobody reads any more.
+            # It is not read any more.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             self.end()
 

@@ -98,7 +98,7 @@ class Rule:
 
 
 class Machine:
-    """The rules of one device, and what it remembers. Times are in nanoseconds."""
+    """The rules of one device, and its state. Times are in nanoseconds."""
 
     def __init__(self, file):
         self.mtu = int(file.get("mtu", 185))
@@ -145,7 +145,7 @@ class Machine:
         else:
             return None, []
         if len(self.runs) >= LIMIT:
-            return INSUFFICIENT_RESOURCES, []
+            return ERRORS["insufficient-resources"], []
         self.last_run += 1
         run = Run(self.last_run, rule, request or b"", now)
         effects = []

@@ -134,7 +134,7 @@ class Central(Station):
         self.device.gatt_server.max_mtu = self.mtu
 
     async def find(self, service, within):
-        """The address of somebody who advertises the service; None if nobody does `within` so many seconds."""
+        """The address of a device that advertises the service; None if none does `within` so many seconds."""
         loop = asyncio.get_running_loop()
         found, until = loop.create_future(), None if within is None else loop.time() + within
 
@@ -158,7 +158,7 @@ class Central(Station):
             self.device.remove_listener("advertisement", hear)
 
     async def connect(self, service, step):
-        """A link to who offers the service; one that is up is enough."""
+        """A link to a device that offers the service; one that is up is enough."""
         async with self.connecting:
             if self.peer is None:
                 await self.link_to(service, step)

@@ -80,7 +80,7 @@ class Channels:
 
         def closed():
             player.cancel()
-            # Bumble forgets only its own number of a closed channel, and refuses the other end's when it comes again.
+            # Bumble frees only its own number of a closed channel, and refuses the other end's when it comes again.
             known = self.owner.device.l2cap_channel_manager.le_coc_channels
             known.get(channel.connection.handle, {}).pop(channel.destination_cid, None)
             tell("channel closed", psm)
@@ -90,7 +90,7 @@ class Channels:
 
     async def play(self, channel, offered):
         timetable = Timetable(*offered.timetable)
-        # It begins when the channel is open, whoever is subscribed to what.
+        # It begins when the channel is open, whatever is subscribed to.
         timetable.set_running(True)
 
         async def send(value):

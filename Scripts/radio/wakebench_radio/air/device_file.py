@@ -19,7 +19,6 @@ BASE = "-0000-1000-8000-00805F9B34FB"
 LONGEST_FILE = 4 << 20
 LONGEST_VALUE = 512
 KINDS = ("bluetooth-peripheral", "bluetooth-central", "ibeacon")
-DEFAULTS = {"gatt": [], "l2cap": [], "faults": []}
 
 
 class Text(str):

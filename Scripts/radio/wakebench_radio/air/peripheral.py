@@ -242,7 +242,7 @@ class Peripheral(Station):
                 each.timetable.set_running(not self.held and bool(self.subscribers(each)))
 
     async def send(self, served, value, bits=3):
-        """Sends a value to who is subscribed, and gives how many it went to. A full queue of a link is waited for."""
+        """Sends a value to links that are subscribed, and gives how many they are. A full queue of a link is waited for."""
         value = value[:self.cut]
         served.value = value
         links = self.subscribers(served, bits)
@@ -383,7 +383,7 @@ class Peripheral(Station):
     # Changes
 
     async def change_services(self, added, removed):
-        """Services come, behind all others, and go; where the file has Service Changed, it tells who is connected."""
+        """Services come, behind all others, and go; where the file has Service Changed, it tells connected centrals."""
         changed = []
         for described in added:
             uuid, primary, served = self.read_service(described)

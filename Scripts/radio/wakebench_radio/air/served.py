@@ -4,6 +4,7 @@ from bumble import att
 from bumble.gatt import Characteristic
 from bumble.pairing import PairingDelegate
 
+from ..host import Passkey
 from . import device_file
 from .device_file import canonical, several
 
@@ -32,7 +33,7 @@ class Delegate(PairingDelegate):
         return self.way != "reject"
 
     async def generate_passkey(self):
-        return int(self.way.partition(" ")[2])
+        return Passkey(self.way.partition(" ")[2])
 
 
 class Served:

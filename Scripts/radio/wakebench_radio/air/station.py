@@ -266,7 +266,7 @@ class Station:
         try:
             await bounded(self.device.start_advertising(advertising_type=kind, **arguments), POWERING)
         except BaseBumbleError:
-            # Somebody connected meanwhile, or the controller takes no second link.
+            # A central connected meanwhile, or the controller takes no second link.
             if not self.links:
                 raise
             if self.goes_on_advertising():
@@ -296,7 +296,7 @@ class Station:
             try:
                 await self.go_on_advertising()
             except (TimeoutError, LinkEnded, BaseBumbleError) as error:
-                # Somebody connected meanwhile.
+                # A central connected meanwhile.
                 log.debug("%s: %s", self.where, error)
 
     # Orders
