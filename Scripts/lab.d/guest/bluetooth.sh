@@ -8,6 +8,7 @@
 #   belt WORD...                    drives the belt: fault NAME, disconnect, silence, advertise
 #   start_device FILE               plays a file by Scripts/radio on hci1; its log is /out/device.log
 #   stop_device                     the device is gone, and hci1 free for another
+#   device_log PATTERN [SECONDS]    waits until the device said a line that matches, at most until it has ended
 #   start_central FILE [ARG...]     plays a file of a central under Devices/Bluetooth on hci1; its log is /out/central.log
 #   stop_central                    the central is gone, and hci1 free for another
 #   central_log PATTERN [SECONDS]   waits until the central said a line that matches
@@ -147,10 +148,20 @@ start_device() { # FILE
     PYTHONPATH=$PYTHONPATH:$PWD/Scripts/radio /usr/bin/python3 -B -m wakebench_radio.air "$1" --hci hci-socket:1 --again 1 \
         >/out/device.log 2>&1 &
     device_id=$!
-    wait_for 60 grep -q '^air: ready' /out/device.log || {
-        tail -n 20 /out/device.log >&2
-        return 1
-    }
+    # Bumble makes its classes of HCI when it is imported, compiled or not, which takes a slow guest a minute.
+    device_log '^air: ready' 300
+}
+
+# Its words come no more once it has ended.
+device_says_or_ends() { # PATTERN
+    grep -qE "$1" /out/device.log || is_gone "$device_id"
+}
+
+device_log() { # PATTERN [SECONDS]
+    wait_for "${2:-180}" device_says_or_ends "$1" && grep -qE "$1" /out/device.log && return
+    echo "lab: the device did not say '$1'; its last lines:" >&2
+    tail -n 20 /out/device.log >&2
+    return 1
 }
 
 stop_device() {

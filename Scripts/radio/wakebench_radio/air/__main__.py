@@ -25,7 +25,6 @@ import signal
 import stat
 import sys
 
-from ..link import Air, serve
 from . import device_file
 from .beacon import Beacon
 from .central import Central
@@ -232,6 +231,9 @@ class Players:
 
     async def link(self, count):
         """Listens on the sockets, and gives the transports of the devices."""
+        # With --hci there are none of Bumble's controllers, which take a slow machine seconds to import.
+        from ..link import Air, serve
+
         folder, air = pathlib.Path(self.options.link), Air()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
