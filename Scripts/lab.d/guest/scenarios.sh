@@ -13,7 +13,7 @@ play() { # SCENARIO NAME DEVICE [OPTION...]
     echo "== $name --backend bluez${*:+ $*} =="
     grep -q '^device: bluetooth-central' "$device" && end=central
     "start_$end" "$device" || { failed "$name: no other end"; return; }
-    "$bench" run "$scenario" --backend bluez --apps .build/apps --out "/tmp/runs/$name" "$@" || failed "$name"
+    "$bench" run "$scenario" --backend bluez "${budget[@]}" --apps .build/apps --out "/tmp/runs/$name" "$@" || failed "$name"
     keep "$name"
     cp "/out/$end.log" "/out/other-end-$name.log"
     "stop_$end"

@@ -7,7 +7,7 @@ begin() { # NAME ARG...
     local name=$1
     shift
     echo "== $name =="
-    "$bench" run "Scripts/lab.d/scenarios/$name.yaml" --backend bluez --out "/tmp/runs/$name" "$@" &
+    "$bench" run "Scripts/lab.d/scenarios/$name.yaml" --backend bluez "${budget[@]}" --out "/tmp/runs/$name" "$@" &
     bench_id=$!
 }
 
