@@ -628,6 +628,20 @@ class LifeTests(OnAir):
         await ended
         self.assertEqual(told.lines[-1], "stopped")
 
+    async def test_what_goes_to_and_from_the_controller_is_captured(self):
+        path = self.folder / "belt.btsnoop"
+        device, told = await self.play(Peripheral, BELT, capture=str(path))
+        peer = await self.connect(await self.far_end())
+        await self.next(await self.values(peer, "2A37"))
+        await device.stop()
+        octets = path.read_bytes()
+        self.assertTrue(octets.startswith(b"btsnoop\0" + bytes.fromhex("00000001 000003ea")))
+        # HCI_Reset, sent, and what answers it, received.
+        self.assertEqual(octets[24:28] + octets[40:44], bytes.fromhex("00000002 01030c00"))
+        self.assertEqual(octets[52:56] + octets[68:71], bytes.fromhex("00000003 040e04"))
+        handle = device.served[0].built.handle.to_bytes(2, "little")
+        self.assertIn(b"\x1b" + handle + b"\x00\x48", octets)
+
     async def test_it_comes_back_after_leaving(self):
         device, _ = await self.play(Peripheral, BELT)
         far = await self.far_end()
