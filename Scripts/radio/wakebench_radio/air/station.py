@@ -6,7 +6,7 @@ import os
 
 from bumble.core import AdvertisingData, BaseBumbleError
 from bumble.device import AdvertisingType, Device, DeviceConfiguration
-from bumble.hci import Address, HCI_Constant, HCI_Reset_Command
+from bumble.hci import Address, HCI_Constant, HCI_LE_Set_Advertising_Enable_Command, HCI_Reset_Command
 from bumble.keys import MemoryKeyStore
 from bumble.pairing import PairingConfig
 from bumble.snoop import BtSnooper, Snooper
@@ -309,10 +309,25 @@ class Station:
         while True:
             await asyncio.sleep(pause)
             try:
-                await self.go_on_advertising()
+                await self.repeat_advertisement()
             except (TimeoutError, LinkEnded, BaseBumbleError) as error:
                 # Somebody connected meanwhile.
                 log.debug("%s: %s", self.where, error)
+
+    async def repeat_advertisement(self):
+        """Off and on with nothing in between: to connect meanwhile fails, and a host that is slow may try each time just then."""
+        async with self.advertising:
+            if advertiser := self.device.legacy_advertiser:
+                try:
+                    await bounded(advertiser.stop(), POWERING)
+                except BaseBumbleError as error:
+                    log.debug("%s: it was off: %s", self.where, error)
+                # A connection takes it away.
+                if self.device.legacy_advertiser is advertiser:
+                    enable = HCI_LE_Set_Advertising_Enable_Command(advertising_enable=1)
+                    await bounded(self.device.send_sync_command(enable), POWERING)
+                return
+        await self.go_on_advertising()
 
     # Orders
 
