@@ -23,7 +23,7 @@ service_again() { # WHAT
 }
 
 start_bluetooth || exit 1
-start_belt Devices/Bluetooth/steady-belt.yaml || exit 1
+start_device Devices/Bluetooth/steady-belt.yaml || exit 1
 "$bench" run Scripts/lab.d/scenarios/radio-restarts.yaml --backend bluez "${budget[@]}" --apps .build/apps \
     --out /tmp/runs/radio-restarts &
 bench_id=$!
