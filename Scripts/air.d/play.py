@@ -12,11 +12,6 @@ from world import OUT, ROOT, Failed, Missing, World, bundles, python, wakebench
 # All at once, values come as evenly as one at a time; the longest play is as long as twelve slots need for all.
 SLOTS = 12
 FAILED, USAGE, MISSING, OVERDUE = 1, 2, 12, 124
-# Seconds of the lab's jobs in a whole Scripts/test without KVM, by its table of steps.
-LAB = {
-    "wakebench": 520, "faults": 441, "restarts": 285, "device": 213, "answers": 136, "capture": 139, "bluetooth": 114,
-    "peripheral": 183, "record": 104, "phones": 253,
-}
 
 
 class Outcome:
@@ -59,8 +54,7 @@ async def run(plays, slots):
         async with free:
             found = await outcome(play)
         outcomes.append(found)
-        lab = f"{play.lab} ({LAB[play.lab]} s)" if play.lab else "-"
-        print(f"{play.name:<{width}}  {found.word:<8} {found.seconds:>7.1f}  {lab}", flush=True)
+        print(f"{play.name:<{width}}  {found.word:<8} {found.seconds:>7.1f}  {play.lab or '-'}", flush=True)
         if found.code:
             print("\n".join(f"    {line}" for line in [*found.text.split("\n"), *found.tails]), flush=True)
 
@@ -84,9 +78,7 @@ async def whole(plays, slots):
         outcomes = await work
     except asyncio.CancelledError:
         return 128 + told[0]
-    jobs = {play.lab for play in plays if play.lab}
-    of_the_lab = f"; the lab's {len(jobs)} jobs take {sum(LAB[job] for job in jobs)} s" if jobs else ""
-    print(f"{len(plays)} plays in {time.monotonic() - began:.0f} s, {slots} at a time{of_the_lab}")
+    print(f"{len(plays)} plays in {time.monotonic() - began:.0f} s, {slots} at a time")
     failed = sorted(each.play.name for each in outcomes if each.code)
     for name in failed:
         print(f"FAILED: {name} ({(OUT / name).relative_to(ROOT)})")

@@ -22,7 +22,7 @@ class Play:
     name:     what it is called; of a scenario its own name, unless `scenario` says that
     work:     awaited with the world and this
     seconds:  what it takes, for the order
-    lab:      the job of the lab that plays the same on bluetoothd, or None
+    lab:      the job of the lab that plays the like on bluetoothd, or None
     proves:   in a line
     limit:    seconds after which it is ended
     words:    options of its run
@@ -288,25 +288,25 @@ PLAYS = [
         "heart-rate-belt", "heart-rate-belt", 75, "capture", demo,
         "verdicts and all values, the answer of why, and what the run captures", ("--capture", "btsnoop,pcapng"),
     ),
-    scenario("heart-rate-belt-force-quit", "heart-rate-belt", 39, "wakebench"),
+    scenario("heart-rate-belt-force-quit", "heart-rate-belt", 39),
     scenario("heart-rate-belt-python", "heart-rate-belt", 47),
-    scenario("two-apps-shared-belt", "heart-rate-belt", 47, "wakebench"),
+    scenario("two-apps-shared-belt", "heart-rate-belt", 47),
     scenario("two-apps-one-belt", "heart-rate-belt", 96),
     scenario("no-restore-identifier", "heart-rate-belt", 50),
     scenario("no-background-mode", "heart-rate-belt", 30),
     scenario("bluetooth-off", "heart-rate-belt", 50),
     scenario("steady-belt", "steady-belt", 72),
     scenario("scan-duplicates", "thermometer", 17),
-    scenario("uart-echo", "nordic-uart", 6, "answers"),
-    scenario("glucose-records", "glucose-meter", 22, "answers"),
+    scenario("uart-echo", "nordic-uart", 6),
+    scenario("glucose-records", "glucose-meter", 22),
     scenario("l2cap-logger", "l2cap-logger", 80, "wakebench"),
     scenario("l2cap-logger-waits", "l2cap-logger", 95),
     scenario("thermometer-peripheral", "thermometer-reader", 110, "wakebench"),
-    scenario("desk-beacon", "desk-beacon", 85, "restarts", desk_beacon),
-    Play("beacon-and-absent-belt", absent_belt, 85, "faults", "a beacon is heard between attempts to connect"),
+    scenario("desk-beacon", "desk-beacon", 85, None, desk_beacon),
+    Play("beacon-and-absent-belt", absent_belt, 85, None, "a beacon is heard between attempts to connect"),
     Play("hang-up", hang_up, 12, "faults", "service again after a device hung up in mid-write"),
     Play("bridge-restarts", bridge_restarts, 16, "restarts", "service again after org.bluez was killed"),
-    Play("device-check", device_check, 10, "device", "live checks of a good belt and of a bad lamp"),
+    Play("device-check", device_check, 10, None, "live checks of a good belt and of a bad lamp"),
     Play("device-fuzz", device_fuzz, 70, "device", "a healthy lamp survives, two die of what is said"),
     Play("record", record, 60, "record", "the belt recorded is like the belt"),
     Play("peripheral", peripheral, 20, "peripheral", "a central uses a service"),

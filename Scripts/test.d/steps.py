@@ -27,6 +27,8 @@ AREAS = "Sources/Bench/WakeBench/Areas"
 BLUETOOTH = ("Sources/System/WakeBus", "Sources/System/WakeBlueZ", "Sources/EventSources/WakeBluetooth", f"{AREAS}/BluetoothArea*")
 ACCESSORY = ("Sources/System/WakeUdev", "Sources/EventSources/WakeExternalAccessory", f"{AREAS}/AccessoryArea*")
 SOUND = ("Sources/System/WakeALSA", "Sources/System/WakeUdev", "Sources/EventSources/WakeAudio", f"{AREAS}/AudioArea*")
+# What the lab's devices on the air are.
+AIR = ("Scripts/radio/wakebench_radio",)
 CALLS = ("Sources/EventSources/WakeVoIP", f"{AREAS}/VoIPArea*", "Scripts/voip.d")
 COMMON = ("Package.swift", "Sources/System/WakeProcesses", "Sources/System/WakeSystem", "Devices", "Tests/Support", "Scripts/test.d/build",
           "Scripts/lab", "Scripts/lab.d/job", "Scripts/lab.d/guest", "Scripts/lab.d/peers", "Scripts/lab.d/scenarios",
@@ -96,7 +98,7 @@ def left_out_of_ci(job):
     since = played.get(job)
     if not since or not git("cat-file", "-t", since) == "commit":
         return None
-    paths = ROOMS.get(job, BLUETOOTH) + COMMON + (f"Scripts/lab.d/jobs/{job}.sh",)
+    paths = ROOMS.get(job, BLUETOOTH + AIR) + COMMON + (f"Scripts/lab.d/jobs/{job}.sh",)
     if git("diff", "--name-only", since, "--", *paths) or git("ls-files", "--others", "--exclude-standard", "--", *paths):
         return None
     return f"its rooms are as they were at {since[:8]}, where it was played"

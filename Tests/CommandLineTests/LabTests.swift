@@ -17,16 +17,16 @@ struct LabTests {
     }
 
     @Test(
-        "The lab's peripheral answers as the simulated radio's does",
+        "A device on the air answers as the simulated radio's does",
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3")
     )
     func answers() throws {
         let program = try Program()
         defer { program.clean() }
-        let player = Program.repository.appending(path: "Scripts/lab.d/peers/answers.py").path
         let vectors = Program.repository.appending(path: "Tests/WakeDevicesTests/Answers/vectors.json").path
-        let settings = ["PYTHONDONTWRITEBYTECODE": "1"]
-        let outcome = try program.run("/usr/bin/python3", [player, vectors], environment: settings)
+        let settings = ["PYTHONPATH": Program.repository.appending(path: "Scripts/radio").path]
+        let words = ["-B", "-m", "wakebench_radio.air.answers", vectors]
+        let outcome = try program.run("/usr/bin/python3", words, environment: settings)
         #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
         #expect(outcome.output.contains(", 0 otherwise"))
     }

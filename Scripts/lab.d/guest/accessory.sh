@@ -81,7 +81,8 @@ play_rfcomm() { # NAME
 play_beside() { # NAME BACKEND DEVICES
     local id
     echo "== $1 --backend accessory=$2 =="
-    "$bench" run "$3/Scenarios/$1.yaml" --backend "accessory=$2" --apps .build/apps --out "/tmp/runs/$1" >"/out/bench-$1.log" 2>&1 &
+    "$bench" run "$3/Scenarios/$1.yaml" --backend "accessory=$2" "${budget[@]}" --apps .build/apps --out "/tmp/runs/$1" \
+        >"/out/bench-$1.log" 2>&1 &
     id=$!
     wait_for 120 eval "grep -qsE 'didBecomeActive|didEnterBackground' /tmp/runs/$1/apps/*.log" && accessory begin || failed "$1: the app did not come up"
     wait $id || failed "$1"

@@ -1,16 +1,12 @@
 # For jobs in the lab's guest: Bluetooth without hardware. Source it; job.sh comes with it.
 #
 #   start_bluetooth [COUNT]         D-Bus, two or more linked LE controllers, bluetoothd on hci0
-#   start_belt FILE                 plays a file under Devices/Bluetooth on hci1; its log is /out/belt.log
-#   stop_belt                       the belt is gone, and hci1 free for another
-#   kill_belt                       the same without a word to the other end of its link, as when a battery runs out
-#   belt_log PATTERN [SECONDS]      waits until the belt said a line that matches
-#   belt WORD...                    drives the belt: fault NAME, disconnect, silence, advertise
-#   start_device FILE               plays a file by Scripts/radio on hci1; its log is /out/device.log
-#   stop_device                     the device is gone, and hci1 free for another
-#   start_central FILE [ARG...]     plays a file of a central under Devices/Bluetooth on hci1; its log is /out/central.log
-#   stop_central                    the central is gone, and hci1 free for another
-#   central_log PATTERN [SECONDS]   waits until the central said a line that matches
+#   start_device FILE [OPTION...]   plays a file of Devices/Bluetooth by Scripts/radio, as "device" on hci1
+#   start_devices ARG...            plays several: FILE=NAME... --hci hci-socket:INDEX..., and what else Scripts/radio/air takes
+#   devices_log PATTERN [SECONDS]   waits until a line of /out/devices.log matches, at most until they have ended
+#   devices WORD...                 gives an order, such as disconnect, silence, advertise, arm FAULT
+#   stop_devices                    they are gone, and their controllers free for others
+#   kill_devices                    the same without a word to the other end of a link, as when a battery runs out
 #   restart_bluetoothd              kills bluetoothd without notice and starts it again
 #   stop_bluetoothd                 kills it, and leaves it so
 #   remove_adapter, add_adapter     hci0 goes and comes back, as a dongle does
@@ -44,7 +40,7 @@ radios_are_set_up() { # COUNT
 
 start_radio() { # COUNT [dual]
     local attempt module kind=-L
-    # LE only: the belt has no use for the rest.
+    # LE only: the devices have no use for the rest.
     [ "${2:-}" = dual ] && kind=
     # Beforehand, for the kernel waits 2 s for a new controller's first answer, and btvirt answers nothing while the modules
     # it needs itself are being loaded and their ciphers tried.
@@ -67,7 +63,7 @@ for cipher in ("skcipher", "ecb(aes)"), ("hash", "cmac(aes)"):
 }
 
 start_bluetoothd() {
-    # A table kept from an earlier belt would hide a change of the device file, and an adapter that is switched on by
+    # A table kept from an earlier device would hide a change of the device file, and an adapter that is switched on by
     # itself would hide an adapter that nobody switched on.
     printf '[GATT]\nCache = no\n[Policy]\nAutoEnable = false\n' >/run/bluetooth.conf
     /usr/libexec/bluetooth/bluetoothd -n -E -f /run/bluetooth.conf >>/out/bluetoothd.log 2>&1 &
@@ -112,68 +108,50 @@ radio_is_free() { # INDEX
     hciconfig "hci$1" down && hciconfig "hci$1" | grep -q DOWN && take_radio "$1" && drop_radio "$1"
 }
 
-start_belt() { # FILE
-    mkfifo /run/belt
-    wait_for 30 radio_is_free 1 || return
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/belt.py" "$1" hci-socket:1 --control /run/belt >/out/belt.log 2>&1 &
-    belt_id=$!
-    belt_log '^advertising' 60
+start_devices() { # ARG...
+    local index
+    for index in $(printf '%s\n' "$@" | sed -n 's/^hci-socket://p'); do wait_for 180 radio_is_free "$index" || return; done
+    mkfifo /run/devices
+    # Open for both directions, so that it does not end when an order was written.
+    PYTHONPATH=$PYTHONPATH:$PWD/Scripts/radio /usr/bin/python3 -B -m wakebench_radio.air "$@" --again 1 >/out/devices.log 2>&1 \
+        <>/run/devices &
+    devices_id=$!
+    # Bumble makes its classes of HCI when it is imported, compiled or not, which takes a slow guest a minute.
+    devices_log '^air: ready' 300
 }
 
-stop_belt() {
-    end_process "$belt_id"
-    rm -f /run/belt
-}
-
-kill_belt() {
-    kill -KILL "$belt_id" 2>/dev/null
-    wait "$belt_id" 2>/dev/null || true
-    rm -f /run/belt
-}
-
-belt_log() { # PATTERN [SECONDS]
-    wait_for "${2:-180}" grep -qE "$1" /out/belt.log || {
-        tail -n 20 /out/belt.log >&2
-        return 1
-    }
-}
-
-belt() { # WORD...
-    echo "$*" >/run/belt
-}
-
-start_device() { # FILE
-    wait_for 180 radio_is_free 1 || return
-    PYTHONPATH=$PYTHONPATH:$PWD/Scripts/radio /usr/bin/python3 -B -m wakebench_radio.air "$1" --hci hci-socket:1 --again 1 \
-        >/out/device.log 2>&1 &
-    device_id=$!
-    wait_for 60 grep -q '^air: ready' /out/device.log || {
-        tail -n 20 /out/device.log >&2
-        return 1
-    }
-}
-
-stop_device() {
-    end_process "$device_id"
-}
-
-start_central() { # FILE [ARG...]
+start_device() { # FILE [OPTION...]
     local file=$1
     shift
-    wait_for 180 radio_is_free 1 || return
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/central.py" "$file" hci-socket:1 "$@" >/out/central.log 2>&1 &
-    central_id=$!
+    start_devices "$file=device" --hci hci-socket:1 "$@"
 }
 
-stop_central() {
-    end_process "$central_id"
+# Their words come no more once they have ended.
+devices_say_or_end() { # PATTERN
+    grep -qE "$1" /out/devices.log || is_gone "$devices_id"
 }
 
-central_log() { # PATTERN [SECONDS]
-    wait_for "${2:-180}" grep -qE "$1" /out/central.log || {
-        tail -n 20 /out/central.log >&2
-        return 1
-    }
+devices_log() { # PATTERN [SECONDS]
+    wait_for "${2:-180}" devices_say_or_end "$1" && grep -qE "$1" /out/devices.log && return
+    echo "lab: no device said '$1'; their last lines:" >&2
+    tail -n 20 /out/devices.log >&2
+    return 1
+}
+
+devices() { # WORD...
+    # One that has ended would leave the opening waiting for a reader.
+    echo "$*" 1<>/run/devices
+}
+
+stop_devices() {
+    end_process "$devices_id"
+    rm -f /run/devices
+}
+
+kill_devices() {
+    kill -KILL "$devices_id" 2>/dev/null
+    wait "$devices_id" 2>/dev/null || true
+    rm -f /run/devices
 }
 
 hold_adapter() { # INDEX
@@ -187,8 +165,8 @@ give_adapter() { # INDEX
 
 remove_adapter() {
     hold_adapter 0 || return
-    # On the air the belt would notice by itself, after the supervision timeout; btvirt has none.
-    if [ -p /run/belt ]; then belt disconnect; fi
+    # On the air a device would notice by itself, after the supervision timeout; btvirt has none.
+    if [ -p /run/devices ]; then devices disconnect; fi
 }
 
 add_adapter() {

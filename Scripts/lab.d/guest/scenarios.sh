@@ -8,13 +8,12 @@ keep() { # NAME
 }
 
 play() { # SCENARIO NAME DEVICE [OPTION...]
-    local end=belt scenario=$1 name=$2 device=$3
+    local scenario=$1 name=$2 device=$3
     shift 3
     echo "== $name --backend bluez${*:+ $*} =="
-    grep -q '^device: bluetooth-central' "$device" && end=central
-    "start_$end" "$device" || { failed "$name: no other end"; return; }
-    "$bench" run "$scenario" --backend bluez --apps .build/apps --out "/tmp/runs/$name" "$@" || failed "$name"
+    start_device "$device" || { failed "$name: no other end"; return; }
+    "$bench" run "$scenario" --backend bluez "${budget[@]}" --apps .build/apps --out "/tmp/runs/$name" "$@" || failed "$name"
     keep "$name"
-    cp "/out/$end.log" "/out/other-end-$name.log"
-    "stop_$end"
+    cp /out/devices.log "/out/other-end-$name.log"
+    stop_devices
 }

@@ -8,15 +8,15 @@ set -e
 start_bluetooth
 start_device Scripts/air.d/devices/contract.yaml
 /usr/bin/python3 -B Scripts/air.d/contract.py --bus system --of bluetoothd
-stop_device
-start_belt "$device"
+stop_devices
+start_device "$device"
 bluetoothctl power on >/dev/null
 timeout 200 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/bleak_central.py" "$name" 2a37 2
-belt_log '^disconnected'
+devices_log '^device: disconnected'
 remove_adapter
 add_adapter
 bluetoothctl power on >/dev/null
 restart_bluetoothd
 bluetoothctl power on >/dev/null
 timeout 200 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/bleak_central.py" "$name" 2a37 1
-cat /out/belt.log
+cat /out/devices.log

@@ -19,21 +19,15 @@ says() { # NAME TEXT
     grep -qF -- "$2" "/out/$1" || failed "$1 does not say: $2"
 }
 
-are_advertising() { # COUNT
-    [ "$(grep -c '^advertising' /out/peers.log)" = "$1" ]
-}
-
-# One program plays them all, before bluetoothd can want their controllers.
-start_peers() {
-    local devices=$WAKEBENCH_LAB_PARTS/devices
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/faulty.py" \
-        "$devices/lamp.yaml" hci-socket:1 - - none \
-        "$devices/lamp.yaml" hci-socket:2 Vanishing F0:11:22:33:44:88 vanish:100 >/out/peers.log 2>&1 &
-    wait_for 120 are_advertising 2 || { tail /out/peers.log && return 1; }
+# Before bluetoothd can want their controllers.
+start_lamps() {
+    local lamp=$WAKEBENCH_LAB_PARTS/devices/lamp.yaml
+    start_devices "$lamp=healthy" "$lamp=vanishing" --hci hci-socket:1 --hci hci-socket:2 --local-name vanishing=Vanishing \
+        --address vanishing=F0:11:22:33:44:88 --bug vanishing=vanish:100
 }
 
 ends_with 12 without-bluetooth "$bench" device check --live Lamp --within 5s
-start_bus && start_radio 3 && start_peers && start_bluetoothd || exit 1
+start_bus && start_radio 3 && start_lamps && start_bluetoothd || exit 1
 
 ends_with 0 healthy "$bench" device fuzz Lamp --for 8s --within 60s --seed 7 --writes all -o /out/fuzz-healthy
 says healthy "it is there, and answers"

@@ -7,15 +7,15 @@ begin() { # NAME ARG...
     local name=$1
     shift
     echo "== $name =="
-    "$bench" run "Scripts/lab.d/scenarios/$name.yaml" --backend bluez --out "/tmp/runs/$name" "$@" &
+    "$bench" run "Scripts/lab.d/scenarios/$name.yaml" --backend bluez "${budget[@]}" --out "/tmp/runs/$name" "$@" &
     bench_id=$!
 }
 
 end() { # NAME
     wait "$bench_id" || failed "$1"
     mkdir -p /out/runs && cp -r "/tmp/runs/$1" "/out/runs/$1"
-    cp /out/belt.log "/out/belt-$1.log"
-    stop_belt
+    cp /out/devices.log "/out/devices-$1.log"
+    stop_devices
 }
 
 count() { # LOG PATTERN
@@ -39,7 +39,7 @@ service_again() { # WHAT LOG PATTERN
 start_bluetooth 3 || exit 1
 # The third controller is kept out of bluetoothd's sight until it replaces the first.
 hold_adapter 2 || exit 1
-start_belt Devices/Bluetooth/steady-belt.yaml || exit 1
+start_device Devices/Bluetooth/steady-belt.yaml || exit 1
 log=/tmp/runs/other-number/apps/com.example.heartrate.log
 begin other-number --apps .build/apps
 wait_for 120 more $log didUpdateValue 1 || failed "no service of hci0"
@@ -50,14 +50,14 @@ end other-number
 
 mkdir -p /tmp/apps && cp -r "$WAKEBENCH_LAB_PARTS/bundles/Writer" /tmp/apps/Writer.app
 sed -i "s|PROGRAM|$PWD/.build/debug/BluetoothApp|" /tmp/apps/Writer.app/writer
-start_belt Scripts/lab.d/devices/writable.yaml || exit 1
+start_device Scripts/lab.d/devices/writable.yaml || exit 1
 log=/tmp/runs/mid-write/apps/com.example.writer.log
 begin mid-write --apps /tmp/apps
 wait_for 120 more $log 'didWriteValue none' 3 || failed "no write was answered"
-kill_belt
+kill_devices
 wait_for 120 grep -q didDisconnect $log || failed "the app did not hear that the device vanished"
 grep -E 'didWriteValue CB|didDisconnect' $log
-start_belt Scripts/lab.d/devices/writable.yaml || failed "the device did not come back"
+start_device Scripts/lab.d/devices/writable.yaml || failed "the device did not come back"
 service_again "the device vanished in mid-write" $log 'didWriteValue none'
 end mid-write
 exit $status

@@ -16,19 +16,19 @@ offer() {
 heard() { # PATTERN...
     local pattern
     for pattern in "$@"; do
-        grep -qE "$pattern" /out/central.log || failed "the central did not say '$pattern'"
+        grep -qE "^device: $pattern" /out/devices.log || failed "the central did not say '$pattern'"
     done
 }
 
 use() { # WHAT
     echo "== $1 =="
-    start_central "$device" && central_log '^finished' 90 || failed "the central did not finish"
-    cat /out/central.log
-    heard '^connected' '^service 180D 2A37 2A38 2A39 2A3A 2A3B' '^read 2A38 01' '^wrote 2A39 01' \
-        '^read 2A3A 000102.*c5c6c7$' '^wrote 2A3A 0102030405060708090a0b0c0d0e0f' '^read 2A3A 0102030405060708090a0b0c0d0e0f$' \
-        '^subscribed 2A37' '^indicated 2A3B' '^unsubscribed 2A37' '^disconnected'
-    [ "$(grep -c '^notified 2A37' /out/central.log)" -ge 3 ] || failed "fewer than 3 notifications"
-    stop_central
+    start_device "$device" && devices_log '^device: finished' 90 || failed "the central did not finish"
+    cat /out/devices.log
+    heard 'connected' 'service 180D 2A37 2A38 2A39 2A3A 2A3B' 'read 2A38 01' 'wrote 2A39 01' \
+        'read 2A3A 000102.*c5c6c7$' 'wrote 2A3A 0102030405060708090a0b0c0d0e0f' 'read 2A3A 0102030405060708090a0b0c0d0e0f$' \
+        'subscribed 2A37' 'indicated 2A3B' 'unsubscribed 2A37' 'disconnected'
+    [ "$(grep -c '^device: notified 2A37' /out/devices.log)" -ge 3 ] || failed "fewer than 3 notifications"
+    stop_devices
 }
 
 start_bluetooth || exit 1

@@ -4,16 +4,10 @@ source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 folder=/tmp/phones
 export WAKEBENCH_STATE=$folder/state WAKEBENCH_SOCKET=$folder/control.sock
 
-start_peers() {
-    wait_for 30 radio_is_free 1 && wait_for 30 radio_is_free 2 || return
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/faulty.py" \
-        Devices/Bluetooth/steady-belt.yaml hci-socket:1 "First Belt" F0:11:22:33:44:88 none \
-        Devices/Bluetooth/steady-belt.yaml hci-socket:2 "Second Belt" F0:11:22:33:44:99 none >/out/peers.log 2>&1 &
-    wait_for 120 are_advertising 2 || { tail /out/peers.log && return 1; }
-}
-
-are_advertising() { # COUNT
-    [ "$(grep -c '^advertising' /out/peers.log)" -ge "$1" ]
+start_belts() {
+    local file=Devices/Bluetooth/steady-belt.yaml
+    start_devices $file=first $file=second --hci hci-socket:1 --hci hci-socket:2 --local-name "first=First Belt" \
+        --local-name "second=Second Belt" --address first=F0:11:22:33:44:88 --address second=F0:11:22:33:44:99
 }
 
 adapter() { # INDEX
@@ -63,7 +57,7 @@ goes_on() { # WHEN PHONE...
 
 mkdir -p $folder
 # Only two of the controllers are bluetoothd's: the belts hold theirs.
-start_bus && start_radio 4 && start_peers && start_bluetoothd && wait_for 30 bluez_has /org/bluez/hci3 || exit 1
+start_bus && start_radio 4 && start_belts && start_bluetoothd && wait_for 30 bluez_has /org/bluez/hci3 || exit 1
 "$bench" daemon start || exit 1
 make_phone one F0:11:22:33:44:88 0 || failed "phone one"
 make_phone two F0:11:22:33:44:99 3 || failed "phone two"

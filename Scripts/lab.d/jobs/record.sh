@@ -14,7 +14,7 @@ ends_with() { # STATUS NAME COMMAND...
     [ "$found" = "$wanted" ] || failed "$name ended with $found, not $wanted"
 }
 
-start_bluetooth && start_belt Devices/Bluetooth/heart-rate-belt.yaml || exit 1
+start_bluetooth && start_device Devices/Bluetooth/heart-rate-belt.yaml || exit 1
 ends_with 12 without-right setpriv --bounding-set -net_raw,-net_admin "$bench" record ble "HR Belt" -o /tmp/refused.yaml
 [ ! -e /tmp/refused.btsnoop ] || failed "a recording without the right to listen"
 ends_with 2 without-name "$bench" record ble -o /tmp/unnamed.yaml --for 1s

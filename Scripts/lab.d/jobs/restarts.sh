@@ -23,8 +23,9 @@ service_again() { # WHAT
 }
 
 start_bluetooth || exit 1
-start_belt Devices/Bluetooth/steady-belt.yaml || exit 1
-"$bench" run Scripts/lab.d/scenarios/radio-restarts.yaml --backend bluez --apps .build/apps --out /tmp/runs/radio-restarts &
+start_device Devices/Bluetooth/steady-belt.yaml || exit 1
+"$bench" run Scripts/lab.d/scenarios/radio-restarts.yaml --backend bluez "${budget[@]}" --apps .build/apps \
+    --out /tmp/runs/radio-restarts &
 bench_id=$!
 wait_for 120 more_values radio-restarts 1 || failed "no service before the restarts"
 restart_bluetoothd || failed "bluetoothd did not start again"

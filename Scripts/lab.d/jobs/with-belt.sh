@@ -3,9 +3,9 @@
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 device=$1
 shift
-start_bluetooth && start_belt "$device" || exit 125
+start_bluetooth && start_device "$device" || exit 125
 "$@"
 status=$?
 # What the other end saw, for whoever reads the log.
-sed 's/^/belt: /' /out/belt.log
+cat /out/devices.log
 exit $status

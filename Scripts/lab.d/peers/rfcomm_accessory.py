@@ -12,8 +12,9 @@ file's presence, `attach` and `detach` do it now (in range, and not), `fault NAM
 
 import argparse
 import asyncio
+import os
+import signal
 
-import ending
 from accessory_script import Faults, Session, follow, load
 from bumble.core import UUID
 from bumble.device import Device
@@ -123,9 +124,21 @@ class Accessory:
         if control:
             follow(control, self.control)
         say("ready", str(self.device.public_address).split("/")[0])
-        await ending.play(asyncio.Event().wait())
-        # A controller whose owner goes does not tell the other end of the link.
-        await ending.leave(self.detach())
+        told = asyncio.Event()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, told.set)
+        await told.wait()
+        await self.leave()
+
+    async def leave(self):
+        """Ends the process: Bumble would go on, and the controller is left as it is."""
+        try:
+            # A controller whose owner goes does not tell the other end of the link.
+            await asyncio.wait_for(self.detach(), 5)
+        except Exception as error:
+            say("ending failed:", type(error).__name__, error)
+            os._exit(1)
+        say("ended")
+        os._exit(0)
 
 
 async def main():

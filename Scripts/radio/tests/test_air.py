@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from bumble.att import ATT_CID, ATT_Error, ATT_Read_Multiple_Request, ErrorCode
 from bumble.core import UUID, AdvertisingData
 from bumble.device import Device, Peer
-from bumble.hci import Address
+from bumble.hci import Address, LeFeatureMask
 from bumble.l2cap import L2capError, LeCreditBasedChannelSpec
 from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.transport import open_transport
@@ -247,6 +247,24 @@ class AdvertisingTests(OnAir):
         await peer.connection.disconnect()
         await told.until("disconnected remote user terminated connection 0x13")
         await self.hear(far, "F0:11:22:33:44:55")
+
+    async def test_a_repeated_advertisement_is_off_for_one_command_alone(self):
+        controller = self.sockets[1].controller
+        controller.le_features &= ~LeFeatureMask.LE_EXTENDED_ADVERTISING
+        asked, take = [], controller.on_hci_command_packet
+        controller.on_hci_command_packet = lambda command: (asked.append(command.name), take(command))[1]
+        device, told = await self.play(Peripheral, BELT, again=0.1)
+        begun = len(asked)
+        await asyncio.sleep(0.35)
+        self.assertGreater(len(asked), begun)
+        self.assertEqual(set(asked[begun:]), {"HCI_LE_SET_ADVERTISING_ENABLE_COMMAND"})
+        far = await self.far_end()
+        peer = await self.connect(far)
+        await asyncio.sleep(0.2)
+        self.assertFalse(list(controller.advertisers()))
+        await peer.connection.disconnect()
+        await told.until("disconnected")
+        await self.hear(far, device.address)
 
     async def test_it_advertises_while_connected_where_the_file_says_so(self):
         await self.play(Peripheral, BELT.replace("interval: 20ms", "while-connected: true, interval: 20ms"))
@@ -631,6 +649,20 @@ class LifeTests(OnAir):
         await device.stop()
         await ended
         self.assertEqual(told.lines[-1], "stopped")
+
+    async def test_what_goes_to_and_from_the_controller_is_captured(self):
+        path = self.folder / "belt.btsnoop"
+        device, told = await self.play(Peripheral, BELT, capture=str(path))
+        peer = await self.connect(await self.far_end())
+        await self.next(await self.values(peer, "2A37"))
+        await device.stop()
+        octets = path.read_bytes()
+        self.assertTrue(octets.startswith(b"btsnoop\0" + bytes.fromhex("00000001 000003ea")))
+        # HCI_Reset, sent, and what answers it, received.
+        self.assertEqual(octets[24:28] + octets[40:44], bytes.fromhex("00000002 01030c00"))
+        self.assertEqual(octets[52:56] + octets[68:71], bytes.fromhex("00000003 040e04"))
+        handle = device.served[0].built.handle.to_bytes(2, "little")
+        self.assertIn(b"\x1b" + handle + b"\x00\x48", octets)
 
     async def test_it_comes_back_after_leaving(self):
         device, _ = await self.play(Peripheral, BELT)

@@ -157,6 +157,11 @@ class CommandTests(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(code, 2)
         self.assertIn("air: --fault belt=none: no fault 'none'; the device has late", self.errors.getvalue())
 
+    async def test_a_capture_that_cannot_be_written_ends_with_2(self):
+        words = ["--link", f"{self.folder}/air", "--capture", f"belt={self.folder}/none/belt.btsnoop"]
+        self.assertEqual(await self.run_air(self.belt, *words, orders=-1), 2)
+        self.assertIn("none/belt.btsnoop: No such file or directory; name a file", self.errors.getvalue())
+
     async def test_a_file_that_is_not_there_ends_with_3(self):
         self.assertEqual(await self.run_air("/none.yaml", "--hci", "usb:0"), 3)
         self.assertIn("air: /none.yaml: No such file or directory; name a device file", self.errors.getvalue())

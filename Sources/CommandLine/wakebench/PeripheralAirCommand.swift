@@ -29,6 +29,7 @@ enum PeripheralAirCommand {
         .value("--address", "NAME=ADDRESS", "the address of a device, in place of the file's"),
         .value("--bug", "NAME=BUG", "what a long value does that is written: hang:LENGTH, vanish:LENGTH or none"),
         .value("--fault", "NAME=FAULT", "a fault of a device that is armed from the beginning; may be given again"),
+        .value("--capture", "NAME=FILE", "a btsnoop file of what goes between a device and its controller"),
         .value("--again", "SECONDS", "advertise and scan anew so often, for controllers that advertise once"),
         .flag("--no-security", "ask for no encryption, whatever a file says"),
         .value("--ready", "FD", "write a line there once all are on the air: a JSON object"),

@@ -3,8 +3,8 @@ import WakeModel
 /// Decides what a peripheral answers, in its file's words: pure, without a radio and without a clock of its own.
 ///
 /// A request is answered at once, with what changes values and states up to the first thing that is sent or has a pause;
-/// the rest is told by ``advance(to:subscribed:)`` when it is due. The lab's peripheral has the same in
-/// `Scripts/lab.d/peers/answers.py`.
+/// the rest is told by ``advance(to:subscribed:)`` when it is due. The devices on the air have the same in
+/// `Scripts/radio/wakebench_radio/air/answers.py`.
 package struct BluetoothAnswerMachine: Sendable {
     /// The most answers that are under way at a time; a request beyond them fails.
     static let limit = 64

@@ -1,26 +1,24 @@
-"""Makes belt-central.btsnoop, belt-peripheral.btsnoop and belt-central.pcap: the lab's peripheral plays belt.yaml to a central, both of
-Bumble, on a link within this process, and each end's HCI traffic is kept.
+"""Makes belt-central.btsnoop, belt-peripheral.btsnoop and belt-central.pcap: a peripheral of Scripts/radio plays belt.yaml to a central of
+Bumble, on linked controllers in this process, and each end's HCI traffic is kept.
 
-    PYTHONPATH=Scripts/lab.d/peers python3 Tests/WakeCapturesTests/Captures/make.py
+    PYTHONPATH=Scripts/radio "$(Scripts/venv Scripts/radio/requirements.txt)/bin/python" Tests/WakeCapturesTests/Captures/make.py
 
-Needs what Scripts/lab.d/peers/requirements.txt names. What the central was notified is on standard output, a line each.
+What the central was notified is on standard output, a line each.
 """
 
 import asyncio
 import pathlib
-import types
+import tempfile
 
-import yaml
-from bumble.controller import Controller
-from bumble.core import BaseBumbleError
+from bumble.core import UUID, BaseBumbleError
 from bumble.device import Device, Peer
 from bumble.hci import Address
-from bumble.host import Host
-from bumble.link import LocalLink
 from bumble.snoop import BtSnooper, PcapSnooper
-from bumble.transport.common import AsyncPipeSink
+from bumble.transport import open_transport
 
-import belt
+from wakebench_radio.air import device_file
+from wakebench_radio.air.peripheral import Peripheral
+from wakebench_radio.link import Air, serve
 
 HERE = pathlib.Path(__file__).parent
 
@@ -60,7 +58,7 @@ async def session(central, address, again):
             await characteristic.discover_descriptors()
 
     def one(uuid):
-        return peer.get_characteristics_by_uuid(belt.UUID(uuid))[0]
+        return peer.get_characteristics_by_uuid(UUID(uuid))[0]
 
     print("name", (await one("2A00").read_value()).decode())
     print("read", (await one("2A38").read_value()).hex())
@@ -82,27 +80,24 @@ async def session(central, address, again):
 
 
 async def main():
-    air = LocalLink()
-    near, far = Controller("central", link=air), Controller("peripheral", link=air)
-    with open(HERE / "belt.yaml", encoding="utf-8") as text:
-        file = belt.plain(yaml.load(text, Loader=yaml.BaseLoader))
-    player = belt.Peripheral(file, types.SimpleNamespace(source=far, sink=AsyncPipeSink(far)))
-    central = Device(
-        name="Central", address=Address("F0:AA:BB:CC:DD:EE"), host=Host(near, AsyncPipeSink(near))
-    )
-    files = [open(HERE / name, "wb") for name in ("belt-central.btsnoop", "belt-central.pcap", "belt-peripheral.btsnoop")]
-    central.host.snooper = Both(BtSnooper(files[0]), PcapSnooper(files[1]))
-    player.device.host.snooper = BtSnooper(files[2])
-    playing = asyncio.ensure_future(player.live(None))
-    await central.power_on()
-    await asyncio.sleep(0.2)
-    for again in (False, True):
-        await session(central, Address(file["address"]), again)
-    for each in files:
-        each.close()
-    # The player ends the process.
-    playing.cancel()
-    await playing
+    air = Air()
+    with tempfile.TemporaryDirectory() as folder:
+        near, far = [await serve(f"unix:{folder}/{number}", air, number + 1) for number in range(2)]
+        file = device_file.read(HERE / "belt.yaml")
+        player = Peripheral(file, far.transport, lambda *_: None, {"capture": HERE / "belt-peripheral.btsnoop"})
+        await player.live()
+        async with await open_transport(near.transport) as transport:
+            central = Device.with_hci("Central", Address("F0:AA:BB:CC:DD:EE"), transport.source, transport.sink)
+            with open(HERE / "belt-central.btsnoop", "wb") as btsnoop, open(HERE / "belt-central.pcap", "wb") as pcap:
+                central.host.snooper = Both(BtSnooper(btsnoop), PcapSnooper(pcap))
+                await central.power_on()
+                await asyncio.sleep(0.2)
+                for again in (False, True):
+                    await session(central, Address(file["address"]), again)
+                central.host.snooper = None
+        await player.stop()
+        for each in near, far:
+            each.close()
 
 
 asyncio.run(main())

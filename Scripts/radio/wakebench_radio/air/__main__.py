@@ -25,7 +25,6 @@ import signal
 import stat
 import sys
 
-from ..link import Air, serve
 from . import device_file
 from .beacon import Beacon
 from .central import Central
@@ -68,6 +67,7 @@ def parsed(arguments):
         ("bug", "NAME=BUG: what the first value of LENGTH or more octets that is written does: hang:LENGTH, no request"
          " is answered any more; vanish:LENGTH, the link ends, and it advertises no more; none"),
         ("fault", "NAME=FAULT: armed from the beginning; may be given several times"),
+        ("capture", "NAME=FILE: a btsnoop file of what goes between the device and its controller"),
     ):
         parser.add_argument(f"--{word}", action="append", default=[], metavar="NAME=WORD", help=what)
     options = parser.parse_args(arguments)
@@ -90,7 +90,10 @@ def parsed(arguments):
         parser.error(f"--again {options.again}: 0.1 to 3600 seconds")
     common = {"again": options.again, "no_security": options.no_security}
     own = {name: {**common, "called": name, "faults": []} for _, name in named}
-    words = {"name": options.local_name, "address": options.address, "bug": options.bug, "fault": options.fault}
+    words = {
+        "name": options.local_name, "address": options.address, "bug": options.bug, "fault": options.fault,
+        "capture": options.capture,
+    }
     for key, said in words.items():
         for each in said:
             name, mark, value = each.partition("=")
@@ -232,6 +235,9 @@ class Players:
 
     async def link(self, count):
         """Listens on the sockets, and gives the transports of the devices."""
+        # With --hci there are none of Bumble's controllers, which take a slow machine seconds to import.
+        from ..link import Air, serve
+
         folder, air = pathlib.Path(self.options.link), Air()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

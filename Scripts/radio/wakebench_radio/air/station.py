@@ -6,9 +6,10 @@ import os
 
 from bumble.core import AdvertisingData, BaseBumbleError
 from bumble.device import AdvertisingType, Device, DeviceConfiguration
-from bumble.hci import Address, HCI_Constant, HCI_Reset_Command
+from bumble.hci import Address, HCI_Constant, HCI_LE_Set_Advertising_Enable_Command, HCI_Reset_Command
 from bumble.keys import MemoryKeyStore
 from bumble.pairing import PairingConfig
+from bumble.snoop import BtSnooper, Snooper
 
 from ..host import COMMAND, Line, LinkEnded, RadioFailure, bounded
 from . import device_file
@@ -90,6 +91,7 @@ class Station:
         self.name = options.get("name") or (device_file.name(file["name"]) if "name" in file else "")
         self.address = device_file.address(options.get("address") or device_file.required(file, "address"))
         self.line, self.device = Line(transport, self.lose), None
+        self.capture = None
         self.links = []
         self.advertises = False
         # One change of the advertising at a time.
@@ -128,6 +130,8 @@ class Station:
     async def open(self):
         try:
             await self.line.open()
+            if "capture" in self.options:
+                self.begin_capture(self.options["capture"])
             host = self.line.new_host()
             config = DeviceConfiguration(name=self.name, address=Address(self.address), irk=os.urandom(16))
             self.device = Device(config=config, host=host)
@@ -143,6 +147,17 @@ class Station:
         except RadioFailure as failure:
             raise TransportError(str(failure)) from None
         self.line.watch()
+
+    def begin_capture(self, path):
+        try:
+            # Each packet is whole, however this process ends.
+            self.capture = open(path, "wb", buffering=0)
+        except OSError as error:
+            raise UsageError(f"--capture {path}: {error.strerror}; name a file that can be written") from None
+        snooper, ways = BtSnooper(self.capture), Snooper.Direction
+        self.line.tap(
+            lambda octets, sent: snooper.snoop(octets, ways.HOST_TO_CONTROLLER if sent else ways.CONTROLLER_TO_HOST)
+        )
 
     def lose(self, reason):
         if not self.lost.done() and not self.ended.is_set():
@@ -294,10 +309,25 @@ class Station:
         while True:
             await asyncio.sleep(pause)
             try:
-                await self.go_on_advertising()
+                await self.repeat_advertisement()
             except (TimeoutError, LinkEnded, BaseBumbleError) as error:
                 # A central connected meanwhile.
                 log.debug("%s: %s", self.where, error)
+
+    async def repeat_advertisement(self):
+        """Off and on with nothing in between: to connect meanwhile fails, and a host that is slow may try each time just then."""
+        async with self.advertising:
+            if advertiser := self.device.legacy_advertiser:
+                try:
+                    await bounded(advertiser.stop(), POWERING)
+                except BaseBumbleError as error:
+                    log.debug("%s: it was off: %s", self.where, error)
+                # A connection takes it away.
+                if self.device.legacy_advertiser is advertiser:
+                    enable = HCI_LE_Set_Advertising_Enable_Command(advertising_enable=1)
+                    await bounded(self.device.send_sync_command(enable), POWERING)
+                return
+        await self.go_on_advertising()
 
     # Orders
 
@@ -373,6 +403,9 @@ class Station:
         if self.line.transport:
             await self.line.close_transport()
             self.tell("stopped")
+        if self.capture:
+            self.line.tap(None)
+            self.capture.close()
 
     async def reset(self):
         await bounded(self.device.host.send_sync_command(HCI_Reset_Command()), RESETTING)
