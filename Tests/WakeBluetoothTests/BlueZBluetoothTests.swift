@@ -620,9 +620,11 @@ struct BlueZBluetoothTests {
         #expect(bench.port.adapter.path == "/org/bluez/hci3")
     }
 
-    @Test("An adapter that stays away counts as Bluetooth off, and on when it is back")
+    @Test("An adapter that stays away counts as Bluetooth off, and on when it is back; a note says each")
     func absence() throws {
         let bench = try Bench(grace: 20)
+        var notes: [String] = []
+        bench.port.note = { notes.append($0) }
         try bench.connect()
         try bench.bluez.removeAdapter()
         try bench.wait(for: .bluetoothPoweredOff)
@@ -630,6 +632,8 @@ struct BlueZBluetoothTests {
         bench.bluez.addAdapter()
         try bench.wait(for: .bluetoothPoweredOn)
         try bench.expectService()
+        let gone = "the adapter is gone; apps are told of it unless it is back within 20 ms"
+        #expect(notes == [gone, "the adapter is there again"].map { "bluetooth=bluez: \($0)" })
     }
 
     @Test("BTC-10: a power step is silent for links, and told once each way")

@@ -32,7 +32,7 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
     package var backend: String { adapter.program.rawValue }
     package var report: ((SourceReport) -> Void)?
     package private(set) var poweredOn = false
-    /// Where a line for people goes when the air brings more names than are kept, once.
+    /// Where lines for people go: when the adapter goes and comes back, and once when the air brings more names than are kept.
     package var note: ((String) -> Void)? {
         get { air.note }
         set { air.note = newValue }
@@ -50,6 +50,7 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
     let table: ChannelTable
     private let later: Afterwards
     private let absence: Timer
+    private var isAbsent = false
     /// A power step waits for the adapter to say so.
     private var switchingOff = false
 
@@ -306,7 +307,7 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
         case .off where switchingOff: switchedOff()
         // The kernel calls an adapter that is unplugged switched off, right before it is gone.
         case .off: absence.arm(after: min(grace, Self.unplugging))
-        case .gone: absence.arm(after: grace)
+        case .gone: wentAway()
         case .sighted(let device, let advertisement):
             guard !heardBeacon(device, advertisement), let peripheral = peripheral(of: device) else { return }
             sighted(peripheral, advertisement)
@@ -323,8 +324,17 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
         }
     }
 
+    private func wentAway() {
+        absence.arm(after: grace)
+        guard !isAbsent else { return }
+        isAbsent = true
+        note?("bluetooth=\(backend): the adapter is gone; apps are told of it unless it is back within \(grace) ms")
+    }
+
     private func becameReady() {
         absence.disarm()
+        if isAbsent { note?("bluetooth=\(backend): the adapter is there again") }
+        isAbsent = false
         guard !poweredOn else { return }
         poweredOn = true
         say(event(.bluetoothPoweredOn))
