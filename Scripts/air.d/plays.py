@@ -1,5 +1,6 @@
 """The plays of Scripts/air: what each needs on the air, does, and proves."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -122,12 +123,90 @@ async def hang_up(world, play):
 async def bridge_restarts(world, play):
     """The run's org.bluez is killed without notice, as bluetoothd is in the lab, and the run starts it again."""
     await world.devices(f"{DEVICES}/steady-belt.yaml")
-    run = await world.run(f"{HERE}/scenarios/bridge-restarts.yaml")
+    run = await world.run(f"{HERE}/scenarios/service-again.yaml")
     await run.said("characteristic-notified", 2)
     os.kill(world.bridge_of(run), signal.SIGKILL)
     await run.said("the radio's program was ended by signal 9: .*; it is started again each time")
     await run.said("the radio's program is there again")
     await world.went_well(run)
+
+
+async def bridge_stops(world, play):
+    """The run's org.bluez stands still for three seconds: the values of that time come late, and none is lost."""
+    await world.devices(f"{DEVICES}/steady-belt.yaml")
+    run = await world.run(f"{HERE}/scenarios/steady-service.yaml")
+    await run.said("characteristic-notified", 2)
+    bridge = world.bridge_of(run)
+    os.kill(bridge, signal.SIGSTOP)
+    await asyncio.sleep(3)
+    os.kill(bridge, signal.SIGCONT)
+    await world.went_well(run)
+    values = [int(value.removeprefix("value="), 16) for value in world.values("run")]
+    if values != list(range(values[0], values[0] + len(values))):
+        raise Failed(f"values are missing: {values}")
+
+
+async def device_vanishes(world, play):
+    """The device's program is killed: its controller ends the link as after a supervision timeout."""
+    await world.link(2)
+    device = await world.devices(f"{DEVICES}/steady-belt.yaml", name="first", hci=world.transport(1))
+    run = await world.run(f"{HERE}/scenarios/service-again.yaml")
+    await run.said("characteristic-notified", 2)
+    await device.end(signal.SIGKILL)
+    await run.said("peripheral-disconnected belt")
+    await world.devices(f"{DEVICES}/steady-belt.yaml", name="second", hci=world.transport(1))
+    await world.went_well(run)
+
+
+async def transport_closes(world, play):
+    """The controllers are gone with all of the air, as a dongle that is unplugged, and come back."""
+    await world.link(2)
+    await world.devices(f"{DEVICES}/steady-belt.yaml", name="first", hci=world.transport(1))
+    run = await world.run(f"{HERE}/scenarios/service-again.yaml")
+    await run.said("characteristic-notified", 2)
+    await world.processes[0].end(signal.SIGKILL)
+    await run.said("peripheral-disconnected belt")
+    await run.said("bluetooth=hci: the adapter is gone; ")
+    await world.link(2)
+    await world.devices(f"{DEVICES}/steady-belt.yaml", name="second", hci=world.transport(1))
+    await world.went_well(run)
+
+
+async def garbage(world, play):
+    """In mid-stream come octets that are no packet, an event that is none, and data of a link that is not there."""
+    await world.link(2)
+    await world.devices(f"{DEVICES}/steady-belt.yaml", hci=world.transport(1))
+    async with between(world, 0) as (transport, say):
+        world.others = [transport, world.transport(1)]
+        run = await world.run(f"{HERE}/scenarios/steady-service.yaml")
+        await run.said("characteristic-notified", 2)
+        say(bytes(range(0x20, 0x60)) + bytes.fromhex("04ff03000102 02ff0e0700 0300 0400 1b0b00"))
+        await world.went_well(run)
+
+
+@contextlib.asynccontextmanager
+async def between(world, index):
+    """A transport that passes on what goes between a host and a controller, and what says something to the host."""
+    controller, path = world.transport(index).removeprefix("unix:"), str(world.sockets / f"between-{index}")
+    hosts = []
+
+    async def pass_on(reader, writer):
+        with contextlib.suppress(ConnectionError):
+            while octets := await reader.read(4096):
+                writer.write(octets)
+                await writer.drain()
+        writer.close()
+
+    async def taken(reader, writer):
+        far_reader, far_writer = await asyncio.open_unix_connection(controller)
+        hosts.append(writer)
+        await asyncio.gather(pass_on(reader, far_writer), pass_on(far_reader, writer))
+
+    server = await asyncio.start_unix_server(taken, path)
+    try:
+        yield f"unix:{path}", lambda octets: hosts[-1].write(octets)
+    finally:
+        server.close()
 
 
 async def ends_with(process, wanted, *texts, seconds=120):
@@ -211,6 +290,93 @@ async def peripheral(world, play):
         await central.said("^reader: notified 2A37", 3)
         if wrong := await service.end():
             raise Failed(wrong)
+
+
+PHONE = """scenario: {phone}
+devices: [{{file: {phone}-belt.yaml, name: belt}}]
+apps:
+  - scripted: com.acme.{phone}
+    name: heart
+    modes: [bluetooth-central]
+    restore-identifier: heart
+    uses: [{{device: belt, characteristic: 2A37}}]
+    on: [{{event: any, work: 1s, then: end}}]
+"""
+
+
+class Phones:
+    """The phones of one daemon, each with an app that follows a belt."""
+
+    def __init__(self, world):
+        self.world, self.state = world, world.out / "state"
+        self.variables = {"WAKEBENCH_STATE": str(self.state), "WAKEBENCH_SOCKET": str(world.sockets / "control.sock")}
+        # What follows the log of a phone, by its name.
+        self.logs = {}
+
+    async def ask(self, *words):
+        """A command of wakebench, which must end with 0."""
+        name = "-".join(word for word in map(str, words[:3]) if word.isalpha())
+        asked = await self.world.bench(name, *words, **self.variables)
+        if code := await asked.code(60):
+            raise Failed(f"wakebench {' '.join(map(str, words))} ended with {code}: {asked.lines[-1:]}")
+        return asked
+
+    async def serve(self, name):
+        daemon = await self.world.bench(name, "serve", **self.variables)
+        await daemon.said("^serving ")
+        return daemon
+
+    async def make(self, phone, address, transport):
+        """A phone that is booted, and whose app follows the belt at an address."""
+        belt = (ROOT / DEVICES / "steady-belt.yaml").read_text().replace("F0:11:22:33:44:77", address)
+        (self.world.out / f"{phone}-belt.yaml").write_text(belt)
+        (self.world.out / f"{phone}.yaml").write_text(PHONE.format(phone=phone))
+        words = ("--scenario", self.world.out / f"{phone}.yaml", "--backend", "bluetooth=hci", "--hci", transport)
+        await self.ask("phone", "create", phone, *words)
+        await self.ask("phone", "boot", phone)
+        await self.ask("app", "launch", "heart", "-p", phone, "--no-wait")
+        await self.follow(phone)
+
+    async def follow(self, phone):
+        """Follows the log of a phone until its daemon ends."""
+        name = f"log-{phone}-{len(self.world.processes)}"
+        self.logs[phone] = await self.world.bench(name, "log", self.state / "phones" / phone / "run", "--follow")
+
+    async def goes_on(self, *phones):
+        """Two values more than there are now come to each of these phones."""
+        for phone in phones:
+            log, value = self.logs[phone], '"kind":"characteristic-notified"'
+            await log.said(value, log.count(value) + 2)
+
+
+async def phones(world, play):
+    """Two phones of one daemon have a controller each; a third shares controller and belt with the first."""
+    await world.link(4)
+    addresses = {"one": "F0:11:22:33:44:88", "two": "F0:11:22:33:44:99"}
+    for place, (phone, address) in enumerate(addresses.items()):
+        name = f"{phone}-belt"
+        words = ("--local-name", f"{name}=Belt of {phone}", "--address", f"{name}={address}")
+        await world.devices(f"{DEVICES}/steady-belt.yaml={name}", name=name, hci=world.transport(2 + place), words=words)
+    phones = Phones(world)
+    daemon = await phones.serve("daemon-1")
+    for place, (phone, address) in enumerate(addresses.items()):
+        await phones.make(phone, address, world.transport(place))
+    await phones.goes_on("one", "two")
+    await phones.ask("app", "home", "heart", "-p", "one", "--no-wait")
+    await phones.ask("app", "wait", "heart", "suspended", "-p", "one", "--timeout", "60s")
+    await phones.goes_on("one", "two")
+    await phones.make("three", addresses["one"], world.transport(0))
+    await phones.goes_on("one", "three")
+    await phones.ask("phone", "shutdown", "three")
+    await phones.goes_on("one", "two")
+    await daemon.end(signal.SIGKILL)
+    await phones.serve("daemon-2")
+    for phone in addresses:
+        await phones.follow(phone)
+    await phones.goes_on("one", "two")
+    for phone in addresses:
+        await phones.ask("phone", "shutdown", phone)
+        await phones.ask("run", "--from", phones.state / "phones" / phone / "run")
 
 
 async def bleak(world, play):
@@ -306,10 +472,15 @@ PLAYS = [
     Play("beacon-and-absent-belt", absent_belt, 85, None, "a beacon is heard between attempts to connect"),
     Play("hang-up", hang_up, 12, "faults", "service again after a device hung up in mid-write"),
     Play("bridge-restarts", bridge_restarts, 16, "restarts", "service again after org.bluez was killed"),
+    Play("bridge-stops", bridge_stops, 16, None, "no value is lost while org.bluez stands still"),
+    Play("device-vanishes", device_vanishes, 16, "faults", "service again after the device's program was killed"),
+    Play("transport-closes", transport_closes, 20, None, "service again after all controllers were gone"),
+    Play("garbage", garbage, 20, None, "service goes on though a controller says what is no HCI"),
     Play("device-check", device_check, 10, None, "live checks of a good belt and of a bad lamp"),
     Play("device-fuzz", device_fuzz, 70, "device", "a healthy lamp survives, two die of what is said"),
     Play("record", record, 60, "record", "the belt recorded is like the belt"),
     Play("peripheral", peripheral, 20, "peripheral", "a central uses a service"),
+    Play("phones", phones, 40, "phones", "phones of a daemon share a controller and a belt"),
     Play("bleak", bleak, 46, "bluetooth", "bleak is a client of the bridge, before and after it was killed"),
     Play("bumble-heart", bumble_example, 30, None, "an example of Bumble's is a device"),
     Play(

@@ -209,9 +209,11 @@ class World:
 
     # The bench
 
-    async def bench(self, name, *words):
+    async def bench(self, name, *words, **variables):
         """Starts wakebench where there is no system bus."""
-        return await self.begin(name, wakebench(), *words, DBUS_SYSTEM_BUS_ADDRESS=f"unix:path={self.sockets}/none")
+        return await self.begin(
+            name, wakebench(), *words, DBUS_SYSTEM_BUS_ADDRESS=f"unix:path={self.sockets}/none", **variables
+        )
 
     async def on_hci(self, name, *words):
         """Starts wakebench with the first controller."""
