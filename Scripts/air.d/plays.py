@@ -480,7 +480,7 @@ PLAYS = [
     Play("device-fuzz", device_fuzz, 70, "device", "a healthy lamp survives, two die of what is said"),
     Play("record", record, 60, "record", "the belt recorded is like the belt"),
     Play("peripheral", peripheral, 20, "peripheral", "a central uses a service"),
-    Play("phones", phones, 40, "phones", "phones of a daemon share a controller and a belt"),
+    Play("phones", phones, 25, None, "phones of a daemon share a controller and a belt"),
     Play("bleak", bleak, 46, "bluetooth", "bleak is a client of the bridge, before and after it was killed"),
     Play("bumble-heart", bumble_example, 30, None, "an example of Bumble's is a device"),
     Play(
