@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -157,6 +158,25 @@ class CommandTests(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(code, 2)
         self.assertIn("air: --fault belt=none: no fault 'none'; the device has late", self.errors.getvalue())
 
+    async def test_linked_controllers_are_on_ports_as_well(self):
+        self.running = asyncio.ensure_future(self.run_air(self.belt, "--link", "tcp:127.0.0.1:0", "--strangers", "1"))
+        await self.out.told.until("air: ready")
+        bench = self.out.told.lines[0].removeprefix("air: bench ")
+        self.assertRegex(bench, "^tcp-client:127.0.0.1:[0-9]+$")
+        self.assertRegex(self.out.told.lines[1], "^air: stranger tcp-client:127.0.0.1:[0-9]+$")
+        transport = await open_transport(bench)
+        self.end.push_async_callback(transport.close)
+        await Device.with_hci("Far", Address("F0:AA:00:00:00:01"), transport.source, transport.sink).power_on()
+        self.say("quit")
+        self.assertEqual(await self.code(), 0)
+
+    async def test_a_port_that_is_taken_is_named(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            place = f"tcp:127.0.0.1:{taken.getsockname()[1]}"
+            self.assertEqual(await self.run_air(self.belt, "--link", place, orders=-1), 12)
+        self.assertIn(f"air: {place}: ", self.errors.getvalue())
+        self.assertIn("; name another port", self.errors.getvalue())
+
     async def test_a_capture_that_cannot_be_written_ends_with_2(self):
         words = ["--link", f"{self.folder}/air", "--capture", f"belt={self.folder}/none/belt.btsnoop"]
         self.assertEqual(await self.run_air(self.belt, *words, orders=-1), 2)
@@ -179,6 +199,8 @@ class UsageTests(unittest.TestCase):
             (["a.yaml"], "expected --hci"),
             (["a.yaml", "--hci", "x", "--hci", "y"], "2 for 1"),
             (["a.yaml", "a.yaml", "--link", "f"], "a second device 'a'"),
+            (["a.yaml", "--link", "tcp:6402"], "--link tcp:6402: expected tcp:HOST:PORT"),
+            (["a.yaml", "--link", "tcp:localhost:65535"], "with a port for each controller"),
             (["a.yaml=ok", "--link", "f"], "'ok' is no name"),
             (["a.yaml", "--hci", "x", "--strangers", "1"], "with --link only"),
             (["a.yaml", "--link", "f", "--bug", "a=burn"], "no bug 'burn'"),

@@ -21,8 +21,9 @@ enum PeripheralAirCommand {
         ),
         .value(
             "--link",
-            "FOLDER",
-            "linked controllers of its own: unix:FOLDER/0 is for the bench, FOLDER/1 and on are the devices'"
+            "FOLDER|tcp:HOST:PORT",
+            "linked controllers of its own: unix:FOLDER/0 is for the bench, FOLDER/1 and on are the devices'; or TCP ports from "
+                + "PORT on in that order"
         ),
         .value("--strangers", "N", "with --link, so many controllers more, for other stacks; at most 200"),
         .value("--local-name", "NAME=TEXT", "the name of a device on the air, in place of the file's"),

@@ -1,12 +1,12 @@
 """Device files as true Bluetooth LE peripherals, centrals and beacons.
 
     wakebench air DEVICE.yaml[=NAME]... --hci TRANSPORT [--hci TRANSPORT]...
-    wakebench air DEVICE.yaml[=NAME]... --link FOLDER [--strangers N]
+    wakebench air DEVICE.yaml[=NAME]... --link FOLDER|tcp:HOST:PORT [--strangers N]
 
 With --hci each device has a transport of its own, of those that Bumble opens: usb:0, serial:PATH,
 tcp-client:HOST:PORT, unix:PATH, pty:PATH, hci-socket:0, android-netsim. With --link the air is in this process:
 linked controllers on the sockets FOLDER/0, for the bench, FOLDER/1 and so on, for the devices, and behind them those
-of the strangers.
+of the strangers; or on TCP ports from PORT on in the same order, where port 0 takes free ones.
 
 What comes about is a line each on standard output, `NAME: WORDS`; NAME is `air` for what concerns all. Lines on
 standard input are orders, `[NAME: ]ORDER`, where NAME can be left out with one device: notify UUID HEX, disconnect,
@@ -38,6 +38,8 @@ RESERVED = {"air", "ok", "no"}
 # Orders that wait for those before them, and octets of one.
 ORDERS, LONGEST_ORDER = 64, 4096
 INTERRUPTED = 130
+# Ports of linked controllers: the host, and the first of them.
+PORT = re.compile("tcp:(.*):([0-9]{1,5})")
 
 
 class Parser(argparse.ArgumentParser):
@@ -52,7 +54,10 @@ def parsed(arguments):
     )
     parser.add_argument("device", nargs="+", metavar="DEVICE.yaml[=NAME]", help="a device file, and its name here")
     parser.add_argument("--hci", action="append", default=[], metavar="TRANSPORT", help="one a device")
-    parser.add_argument("--link", metavar="FOLDER", help="the folder of the sockets of linked controllers")
+    parser.add_argument(
+        "--link", metavar="FOLDER|tcp:HOST:PORT",
+        help="the folder of the sockets of linked controllers, or the first of their ports",
+    )
     parser.add_argument("--strangers", type=int, default=0, metavar="N", help="that many sockets more, at most 200")
     parser.add_argument("--ready", type=int, metavar="FD", help="told once all are on the air: a line, a JSON object")
     parser.add_argument("--parent", type=int, metavar="FD", help="a pipe whose end ends this")
@@ -84,6 +89,10 @@ def parsed(arguments):
         named.append((path, name))
     if options.hci and len(options.hci) != len(named):
         parser.error(f"a transport for each device: {len(options.hci)} for {len(named)}; give each one of its own")
+    if options.link and options.link.startswith("tcp:"):
+        found = PORT.fullmatch(options.link)
+        if not found or int(found[2]) + len(options.device) + options.strangers > 65_535:
+            parser.error(f"--link {options.link}: expected tcp:HOST:PORT, with a port for each controller")
     if not 0 <= options.strangers <= 200 or options.strangers and not options.link:
         parser.error(f"--strangers {options.strangers}: 0 to 200, and with --link only")
     if options.again is not None and not 0.1 <= options.again <= 3600:
@@ -238,19 +247,29 @@ class Players:
         # With --hci there are none of Bumble's controllers, which take a slow machine seconds to import.
         from ..link import Air, serve
 
-        folder, air = pathlib.Path(self.options.link), Air()
+        air, (place, remedy) = Air(), self.place()
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             for number in range(1 + count + self.options.strangers):
-                self.servers.append(await serve(f"unix:{folder / str(number)}", air, number + 1))
+                self.servers.append(await serve(place(number), air, number + 1))
         except OSError as error:
-            text = f"{folder}: {error.strerror or error}; name a folder that can be written, by a short path"
-            raise TransportError(text) from None
+            raise TransportError(f"{self.options.link}: {error.strerror or error}; {remedy}") from None
         transports = [each.transport for each in self.servers]
         self.say(f"air: bench {transports[0]}")
         for each in transports[1 + count:]:
             self.say(f"air: stranger {each}")
         return transports[1:1 + count]
+
+    def place(self):
+        """What gives the socket of a controller by its number, and what helps where it cannot be had."""
+        if found := PORT.fullmatch(self.options.link):
+            host, port = found[1], int(found[2])
+            return lambda number: f"tcp:{host}:{port + number if port else 0}", "name another port"
+        folder, remedy = pathlib.Path(self.options.link), "name a folder that can be written, by a short path"
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise TransportError(f"{folder}: {error.strerror}; {remedy}") from None
+        return lambda number: f"unix:{folder / str(number)}", remedy
 
     def tell_ready(self):
         self.say("air: ready")
