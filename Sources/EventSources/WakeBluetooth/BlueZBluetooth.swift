@@ -328,7 +328,8 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
         absence.arm(after: grace)
         guard !isAbsent else { return }
         isAbsent = true
-        note?("bluetooth=\(backend): the adapter is gone; apps are told of it unless it is back within \(grace) ms")
+        let time = grace % 1_000 == 0 ? "\(grace / 1_000) s" : "\(grace) ms"
+        note?("bluetooth=\(backend): the adapter is gone; apps are told of it unless it is back within \(time)")
     }
 
     private func becameReady() {
