@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pathlib
+import pty
 import signal
 import socket
 import subprocess
@@ -199,8 +200,10 @@ class UsageTests(unittest.TestCase):
             (["a.yaml"], "expected --hci"),
             (["a.yaml", "--hci", "x", "--hci", "y"], "2 for 1"),
             (["a.yaml", "a.yaml", "--link", "f"], "a second device 'a'"),
-            (["a.yaml", "--link", "tcp:6402"], "--link tcp:6402: expected tcp:HOST:PORT"),
-            (["a.yaml", "--link", "tcp:localhost:65535"], "with a port for each controller"),
+            (["a.yaml", "--link", "f", "--hci", "x"], "and not both"),
+            (["a.yaml", "--link", "tcp:6402"], "--link tcp:6402: expected a folder or tcp:HOST:PORT"),
+            (["a.yaml", "--link", "tcp-client:localhost:6402"], "expected a folder or tcp:HOST:PORT"),
+            (["a.yaml", "--link", "tcp:localhost:65535"], "no port is left for the last controller"),
             (["a.yaml=ok", "--link", "f"], "'ok' is no name"),
             (["a.yaml", "--hci", "x", "--strangers", "1"], "with --link only"),
             (["a.yaml", "--link", "f", "--bug", "a=burn"], "no bug 'burn'"),
@@ -217,6 +220,44 @@ class UsageTests(unittest.TestCase):
 
 
 class ProcessTests(unittest.TestCase):
+    def test_in_the_background_of_a_terminal_it_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "belt.yaml"
+            path.write_text(BELT)
+            paths = os.pathsep.join(str(each) for each in [HERE.parent, os.environ.get("PYTHONPATH", "")] if str(each))
+            command = f"set -m; '{sys.executable}' -m wakebench_radio.air '{path}' --link '{folder}/air' & echo $!; wait"
+            shell, terminal = pty.fork()
+            if shell == 0:
+                os.execvpe("bash", ["bash", "-c", command], os.environ | {"PYTHONPATH": paths})
+            with open(terminal, "rb", buffering=0) as told:
+                air = int(told.readline())
+                try:
+                    for line in iter(told.readline, b"air: ready\r\n"):
+                        self.assertTrue(line)
+                    os.write(terminal, b"a line for the shell\n")
+                    with socket.socket(socket.AF_UNIX) as host:
+                        host.settimeout(LIMIT)
+                        host.connect(f"{folder}/air/0")
+                        # One answer may come before the line is looked at, and not so many.
+                        for _ in range(50):
+                            host.sendall(bytes.fromhex("01030c00"))
+                            self.assertEqual(host.recv(7), bytes.fromhex("040e0401030c00"))
+                finally:
+                    for each in air, shell:
+                        os.kill(each, signal.SIGKILL)
+                    os.waitpid(shell, 0)
+
+    def test_its_line_leaves_standard_output_open(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "belt.yaml"
+            path.write_text(BELT)
+            paths = os.pathsep.join(str(each) for each in [HERE.parent, os.environ.get("PYTHONPATH", "")] if str(each))
+            command = [sys.executable, "-m", "wakebench_radio.air", str(path), "--link", f"{folder}/air", "--ready", "1"]
+            with subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": paths}
+            ) as air:
+                self.assertEqual(air.communicate("quit\n", timeout=LIMIT)[0].splitlines()[-2:], ["ok", "belt: stopped"])
+
     def test_a_signal_ends_it_in_order(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "belt.yaml"

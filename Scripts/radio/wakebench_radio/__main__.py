@@ -104,7 +104,7 @@ async def begin(chosen, bus, agents, adapters):
     if chosen.ready is None:
         print(line, flush=True)
     else:
-        with open(chosen.ready, "w", encoding="utf-8") as ready:
+        with open(chosen.ready, "w", encoding="utf-8", closefd=chosen.ready > 2) as ready:
             print(line, file=ready)
 
 

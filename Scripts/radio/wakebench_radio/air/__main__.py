@@ -40,6 +40,8 @@ ORDERS, LONGEST_ORDER = 64, 4096
 INTERRUPTED = 130
 # Ports of linked controllers: the host, and the first of them.
 PORT = re.compile("tcp:(.*):([0-9]{1,5})")
+# How the names of transports begin, and no folder.
+KIND = re.compile("[a-z-]+:")
 
 
 class Parser(argparse.ArgumentParser):
@@ -59,7 +61,7 @@ def parsed(arguments):
         help="the folder of the sockets of linked controllers, or the first of their ports",
     )
     parser.add_argument("--strangers", type=int, default=0, metavar="N", help="that many sockets more, at most 200")
-    parser.add_argument("--ready", type=int, metavar="FD", help="told once all are on the air: a line, a JSON object")
+    parser.add_argument("--ready", type=int, metavar="FD", help="takes a line once all are on the air: a JSON object")
     parser.add_argument("--parent", type=int, metavar="FD", help="a pipe whose end ends this")
     parser.add_argument(
         "--again", type=float, metavar="SECONDS",
@@ -77,7 +79,7 @@ def parsed(arguments):
         parser.add_argument(f"--{word}", action="append", default=[], metavar="NAME=WORD", help=what)
     options = parser.parse_args(arguments)
     if bool(options.hci) == bool(options.link):
-        parser.error("expected --hci with a transport a device, or --link")
+        parser.error("expected --hci with a transport a device, or --link, and not both")
     named = []
     for each in options.device:
         path, mark, name = each.rpartition("=")
@@ -89,10 +91,12 @@ def parsed(arguments):
         named.append((path, name))
     if options.hci and len(options.hci) != len(named):
         parser.error(f"a transport for each device: {len(options.hci)} for {len(named)}; give each one of its own")
-    if options.link and options.link.startswith("tcp:"):
+    if options.link and KIND.match(options.link):
         found = PORT.fullmatch(options.link)
-        if not found or int(found[2]) + len(options.device) + options.strangers > 65_535:
-            parser.error(f"--link {options.link}: expected tcp:HOST:PORT, with a port for each controller")
+        if not found:
+            parser.error(f"--link {options.link}: expected a folder or tcp:HOST:PORT")
+        if int(found[2]) + len(options.device) + options.strangers > 65_535:
+            parser.error(f"--link {options.link}: no port is left for the last controller")
     if not 0 <= options.strangers <= 200 or options.strangers and not options.link:
         parser.error(f"--strangers {options.strangers}: 0 to 200, and with --link only")
     if options.again is not None and not 0.1 <= options.again <= 3600:
@@ -206,6 +210,8 @@ class Players:
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, self.end)
         loop.add_signal_handler(signal.SIGINT, self.end, INTERRUPTED)
+        # In a shell's background there are no orders to be read, and this must not be stopped for asking.
+        signal.signal(signal.SIGTTIN, signal.SIG_IGN)
         if self.options.parent is not None:
             self.watch_parent(self.options.parent)
         try:
@@ -282,7 +288,7 @@ class Players:
         transports = [each.transport for each in self.servers]
         told = {"bench": transports[:1], "devices": devices, "strangers": transports[1 + len(devices):]}
         try:
-            with os.fdopen(self.options.ready, "w") as ready:
+            with open(self.options.ready, "w", encoding="utf-8", closefd=self.options.ready > 2) as ready:
                 ready.write(json.dumps(told) + "\n")
         except OSError as error:
             print(f"air: --ready {self.options.ready}: {error.strerror}", file=sys.stderr)

@@ -36,7 +36,7 @@ final class BluetoothArea: Area {
             expected: "a transport such as usb:0 or tcp-client:localhost:6402",
             take: { options, text in
                 options.hci.append(text)
-                return text.contains(":") && text.utf8.count <= 512
+                return (text.contains(":") || text == "android-netsim") && text.utf8.count <= 512
             }
         ),
         AreaOption(
