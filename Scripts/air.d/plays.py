@@ -132,13 +132,13 @@ async def bridge_restarts(world, play):
 
 
 async def bridge_stops(world, play):
-    """The run's org.bluez stands still for three seconds: the values of that time come late, and none is lost."""
-    await world.devices(f"{DEVICES}/steady-belt.yaml")
+    """The run's org.bluez stands still for three values: they come late, and none is lost."""
+    devices = await world.devices(f"{DEVICES}/steady-belt.yaml")
     run = await world.run(f"{HERE}/scenarios/steady-service.yaml")
     await run.said("characteristic-notified", 2)
     bridge = world.bridge_of(run)
     os.kill(bridge, signal.SIGSTOP)
-    await asyncio.sleep(3)
+    await devices.said(" notified ", devices.count(" notified ") + 3)
     os.kill(bridge, signal.SIGCONT)
     await world.went_well(run)
     values = [int(value.removeprefix("value="), 16) for value in world.values("run")]
