@@ -30,7 +30,7 @@ start_gadget() { # FILE
     mkfifo "/run/$at"
     /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/gadget.py" "$1" --control "/run/$at" >"/out/$at.log" 2>&1 &
     accessory_id=$!
-    accessory_log '^ready' 180
+    accessory_log '^ready' 300
 }
 
 start_classic() {
@@ -39,10 +39,10 @@ start_classic() {
 
 start_rfcomm() { # FILE
     mkfifo "/run/$at"
-    wait_for 30 radio_is_free 1 || return
+    wait_for 180 radio_is_free 1 || return
     /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/rfcomm_accessory.py" "$1" hci-socket:1 --control "/run/$at" >"/out/$at.log" 2>&1 &
     accessory_id=$!
-    accessory_log '^ready' 180
+    accessory_log '^ready' 300
 }
 
 stop_accessory() {
@@ -84,7 +84,7 @@ play_beside() { # NAME BACKEND DEVICES
     "$bench" run "$3/Scenarios/$1.yaml" --backend "accessory=$2" "${budget[@]}" --apps .build/apps --out "/tmp/runs/$1" \
         >"/out/bench-$1.log" 2>&1 &
     id=$!
-    wait_for 120 eval "grep -qsE 'didBecomeActive|didEnterBackground' /tmp/runs/$1/apps/*.log" && accessory begin || failed "$1: the app did not come up"
+    wait_for 300 eval "grep -qsE 'didBecomeActive|didEnterBackground' /tmp/runs/$1/apps/*.log" && accessory begin || failed "$1: the app did not come up"
     wait $id || failed "$1"
     sed "s/^/$1: /" "/out/bench-$1.log"
     keep "$1"

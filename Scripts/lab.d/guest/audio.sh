@@ -25,34 +25,34 @@ start_udev() {
 
 start_sound() {
     start_udev || return
-    modprobe snd-aloop id=Loopback pcm_substreams=1 && wait_for 20 card_is_there Loopback
-    wait_for 20 test -e /dev/snd/controlC0
+    modprobe snd-aloop id=Loopback pcm_substreams=1 && wait_for 120 card_is_there Loopback
+    wait_for 120 test -e /dev/snd/controlC0
 }
 
 # The driver waits until everybody has let go of the card, who hear of it at once.
 unplug_loopback() {
     echo snd_aloop.0 >/sys/bus/platform/drivers/snd_aloop/unbind &
     unplug_id=$!
-    wait_for 20 card_is_gone Loopback
+    wait_for 120 card_is_gone Loopback
 }
 
 plug_loopback() {
     wait "$unplug_id"
     echo snd_aloop.0 >/sys/bus/platform/drivers/snd_aloop/bind
-    wait_for 20 card_is_there Loopback
+    wait_for 120 card_is_there Loopback
 }
 
 # dummy_hcd has no isochronous transfers, and so no sound: this card is the machine's own.
 start_usb_sound() {
     start_udev || return
-    modprobe snd-usb-audio && modprobe xhci-pci && wait_for 60 card_is_there Audio
+    modprobe snd-usb-audio && modprobe xhci-pci && wait_for 120 card_is_there Audio
     usb_sound=$(dirname "$(realpath /sys/class/sound/"$(readlink /proc/asound/Audio)"/device)")
 }
 
 unplug_usb_sound() {
-    echo 0 >"$usb_sound/authorized" && wait_for 20 card_is_gone Audio
+    echo 0 >"$usb_sound/authorized" && wait_for 120 card_is_gone Audio
 }
 
 plug_usb_sound() {
-    echo 1 >"$usb_sound/authorized" && wait_for 20 card_is_there Audio
+    echo 1 >"$usb_sound/authorized" && wait_for 120 card_is_there Audio
 }

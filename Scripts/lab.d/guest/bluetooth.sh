@@ -26,7 +26,7 @@ bluez_lacks() { # OBJECT
 }
 
 start_bus() {
-    dbus-daemon --system --fork --nopidfile && wait_for 20 busctl --system --timeout=5 status org.freedesktop.DBus
+    dbus-daemon --system --fork --nopidfile && wait_for 120 busctl --system --timeout=5 status org.freedesktop.DBus
 }
 
 radio_is_set_up() { # INDEX
@@ -54,9 +54,9 @@ for cipher in ("skcipher", "ecb(aes)"), ("hash", "cmac(aes)"):
         # The controllers of one process hear each other. For the library, see its source.
         LD_PRELOAD=$WAKEBENCH_LAB/keep_memory.so btvirt $kind "-l$1" >/out/btvirt.log 2>&1 &
         radio_id=$!
-        wait_for 20 radios_are_set_up "$1" && return
+        wait_for 60 radios_are_set_up "$1" && return
         end_process "$radio_id"
-        wait_for 10 test ! -e /sys/class/bluetooth/hci0 || return
+        wait_for 60 test ! -e /sys/class/bluetooth/hci0 || return
     done
     echo "lab: btvirt's controllers were not set up in $attempt attempts" >&2
     return 1
@@ -93,8 +93,8 @@ take_radio() { # INDEX
     rm -f "/run/away$1"
     /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/guest/away.py" "$1" >"/run/away$1" 2>&1 &
     holders[$1]=$!
-    # A guest that shares its processors with builds takes seconds to start a Python.
-    wait_for 20 grep -qE '^away|Error' "/run/away$1" && grep -q '^away' "/run/away$1" && return
+    # A guest that shares its processors takes long to start a Python.
+    wait_for 120 grep -qE '^away|Error' "/run/away$1" && grep -q '^away' "/run/away$1" && return
     drop_radio "$1"
     return 1
 }

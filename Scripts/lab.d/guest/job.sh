@@ -29,7 +29,7 @@ is_gone() { # ID
 
 end_process() { # ID [SECONDS]
     kill "$1" 2>/dev/null || return 0
-    if ! wait_for "${2:-20}" is_gone "$1"; then
+    if ! wait_for "${2:-60}" is_gone "$1"; then
         echo "lab: this did not end at SIGTERM, and is killed: $(tr '\0' ' ' <"/proc/$1/cmdline")" >&2
         kill -KILL "$1" 2>/dev/null
     fi

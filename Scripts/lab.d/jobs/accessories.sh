@@ -62,7 +62,7 @@ dock() {
     accessory fault floods
     sleep 2
     tell resume
-    wait_for 60 has_read 1000000
+    wait_for 180 has_read 1000000
     heard '^read 1000000 as poured$'
     tell close
     heard '^closed'
@@ -88,7 +88,7 @@ scanner() {
     heard '^accessory-session-ended accessory/com.example.scanner.codes 1 failed 105' 180
     # What came before is still to be read; the session stays until its app closes it.
     tell resume
-    wait_for 60 has_read 60000 || failed "what came before the overflow was not read"
+    wait_for 180 has_read 60000 || failed "what came before the overflow was not read"
     tell close
     heard '^closed'
     accessory detach
@@ -132,7 +132,7 @@ printer() {
     # The end's input is not to be held open by another program.
     restart_bluetoothd 6>&- || failed "bluetoothd did not start again"
     tell write 100401
-    wait_for 30 eval "[ \$(grep -c '^got 12' $log) -ge 2 ]" || failed "the session did not go on"
+    wait_for 180 eval "[ \$(grep -c '^got 12' $log) -ge 2 ]" || failed "the session did not go on"
     stop_end
     stop_accessory
 }

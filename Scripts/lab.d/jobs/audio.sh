@@ -33,7 +33,7 @@ between_programs() {
     rm -f /tmp/heard.raw
     arecord -q -D hw:Loopback,1,0 -t raw -f S16_LE -r 48000 -c 2 -d 3 /tmp/heard.raw &
     recorder=$!
-    wait_for 20 test -s /tmp/heard.raw
+    wait_for 120 test -s /tmp/heard.raw
     aplay -q -D hw:Loopback,0,0 -t raw -f S16_LE -r 48000 -c 2 /tmp/played.raw
     wait "$recorder"
 }
@@ -71,9 +71,9 @@ log=/tmp/runs/card-removed/apps/com.example.tone-radio.log
 run Scripts/lab.d/scenarios/card-removed.yaml card-removed --apps .build/apps-release &
 bench_id=$!
 routes() { # COUNT
-    wait_for 60 sh -c "[ \$(grep -c '^route changed' $log) -ge $1 ]" || failed "the app heard of fewer than $1 routes"
+    wait_for 120 sh -c "[ \$(grep -c '^route changed' $log) -ge $1 ]" || failed "the app heard of fewer than $1 routes"
 }
-wait_for 60 grep -q '^playing' $log || failed "the app does not play"
+wait_for 120 grep -q '^playing' $log || failed "the app does not play"
 unplug_usb_sound || failed "the USB card stays"
 routes 1
 plug_usb_sound || failed "the USB card does not come back"

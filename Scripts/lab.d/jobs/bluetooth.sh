@@ -11,12 +11,12 @@ start_device Scripts/air.d/devices/contract.yaml
 stop_devices
 start_device "$device"
 bluetoothctl power on >/dev/null
-timeout 200 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/bleak_central.py" "$name" 2a37 2
+timeout 400 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/bleak_central.py" "$name" 2a37 2
 devices_log '^device: disconnected'
 remove_adapter
 add_adapter
 bluetoothctl power on >/dev/null
 restart_bluetoothd
 bluetoothctl power on >/dev/null
-timeout 200 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/bleak_central.py" "$name" 2a37 1
+timeout 400 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/bleak_central.py" "$name" 2a37 1
 cat /out/devices.log

@@ -22,7 +22,7 @@ ends_with 2 without-name "$bench" record ble -o /tmp/unnamed.yaml --for 1s
 adapter=$(hciconfig hci0 | sed -n 's/.*BD Address: \([0-9A-F:]*\).*/\1/p')
 "$bench" record ble -o /out/overheard.yaml --adapter "$adapter" >/out/overheard 2>/out/overheard.errors &
 listener=$!
-wait_for 30 test -s /out/overheard.btsnoop || failed "no capture while it is recorded"
+wait_for 120 test -s /out/overheard.btsnoop || failed "no capture while it is recorded"
 ends_with 0 recorded "$bench" record ble "HR Belt" -o /out/recorded-belt.yaml --capture btsnoop,pcapng --for 46s --json
 kill -INT $listener
 wait $listener || failed "hearing what others do ended with $?"

@@ -178,6 +178,13 @@ class Client:
             raise Refusal(answer.error_name, answer.body[0] if answer.body else "")
         return answer
 
+    async def begin(self, *calls):
+        """Begins calls, and returns their tasks once org.bluez has taken all of them."""
+        tasks = [asyncio.ensure_future(each) for each in calls]
+        # A task of its own is sent behind them.
+        await asyncio.ensure_future(self.call(HCI0, PROPERTIES, "Get", "ss", ADAPTER, "Powered"))
+        return tasks
+
     # What the tests say often
 
     async def discover(self, **said):

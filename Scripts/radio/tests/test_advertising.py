@@ -286,8 +286,8 @@ class Controllers(unittest.IsolatedAsyncioTestCase):
         for number in range(buffers + 1):
             self.offers.value(path, bytes([number]))
         fence = asyncio.ensure_future(self.client.call(HCI0, PROPERTIES, "Get", "ss", ADAPTER, "Address"))
-        # What is asked behind it is answered.
-        await self.client.call(HCI0, PROPERTIES, "Get", "ss", ADAPTER, "Alias")
+        # What is asked behind it is answered; a task of its own is sent behind it.
+        await asyncio.ensure_future(self.client.call(HCI0, PROPERTIES, "Get", "ss", ADAPTER, "Alias"))
         for number in range(buffers):
             self.assertEqual(bytes(await asyncio.wait_for(values.get(), BOUND)), bytes([number]))
         self.assertFalse(fence.done())

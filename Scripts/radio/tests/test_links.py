@@ -150,10 +150,7 @@ class Links(RadioTest):
         peripheral = await self.peripheral(heart_rate(read=never))
         path = await self.client.link(peripheral.address)
         place = self.client.attribute(path, CHARACTERISTIC, "2A37")
-        reads = [asyncio.ensure_future(self.client.read(place)) for _ in range(5)]
-        # They are sent in the next turn, and this is answered behind them.
-        await asyncio.sleep(0)
-        await self.client.call(HCI0, PROPERTIES, "GetAll", "s", ADAPTER)
+        reads = await self.client.begin(*(self.client.read(place) for _ in range(5)))
         await peripheral.links[0].disconnect()
         for each in reads:
             self.assertEqual((await self.refused(each)).name, "org.bluez.Error.NotConnected")
@@ -162,8 +159,7 @@ class Links(RadioTest):
         peripheral = await self.peripheral(heart_rate())
         path = await self.found(peripheral)
         await peripheral.device.stop_advertising()
-        connecting = asyncio.ensure_future(self.client.call(path, DEVICE, "Connect"))
-        await asyncio.sleep(0)
+        connecting, = await self.client.begin(self.client.call(path, DEVICE, "Connect"))
         await self.client.call(path, DEVICE, "Disconnect")
         refusal = await self.refused(connecting)
         self.assertEqual((refusal.name, refusal.text), ("org.bluez.Error.Failed", "le-connection-abort-by-local"))
@@ -184,8 +180,7 @@ class Links(RadioTest):
         peripheral = await self.peripheral(heart_rate())
         path = await self.found(peripheral)
         await peripheral.device.stop_advertising()
-        connecting = asyncio.ensure_future(self.client.call(path, DEVICE, "Connect"))
-        await asyncio.sleep(0)
+        connecting, = await self.client.begin(self.client.call(path, DEVICE, "Connect"))
         self.assertEqual((await self.refused(self.client.call(path, DEVICE, "Connect"))).name,
                          "org.bluez.Error.InProgress")
         await peripheral.advertise()

@@ -161,8 +161,7 @@ class RawAttributes(RadioTest):
     async def test_disconnect_ends_an_attempt(self):
         peripheral, path = await self.found()
         await peripheral.device.stop_advertising()
-        opening = asyncio.ensure_future(self.open(path))
-        await asyncio.sleep(0)
+        opening, = await self.client.begin(self.open(path))
         await self.client.call(path, DEVICE, "Disconnect")
         refusal = await self.refused(opening)
         self.assertEqual((refusal.name, refusal.text), ("org.bluez.Error.Failed", "le-connection-abort-by-local"))
