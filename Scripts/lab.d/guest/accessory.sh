@@ -55,7 +55,7 @@ accessory() { # WORD...
 }
 
 accessory_log() { # PATTERN [SECONDS]
-    wait_for "${2:-180}" grep -qE "$1" "/out/$at.log" || {
+    wait_for "${2:-180}" has "$1" "/out/$at.log" || {
         tail -n 20 "/out/$at.log" >&2
         return 1
     }

@@ -94,7 +94,7 @@ take_radio() { # INDEX
     /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/guest/away.py" "$1" >"/run/away$1" 2>&1 &
     holders[$1]=$!
     # A guest that shares its processors takes long to start a Python.
-    wait_for 120 grep -qE '^away|Error' "/run/away$1" && grep -q '^away' "/run/away$1" && return
+    wait_for 120 has '^away|Error' "/run/away$1" && has '^away' "/run/away$1" && return
     drop_radio "$1"
     return 1
 }
@@ -128,11 +128,11 @@ start_device() { # FILE [OPTION...]
 
 # Their words come no more once they have ended.
 devices_say_or_end() { # PATTERN
-    grep -qE "$1" /out/devices.log || is_gone "$devices_id"
+    has "$1" /out/devices.log || is_gone "$devices_id"
 }
 
 devices_log() { # PATTERN [SECONDS]
-    wait_for "${2:-180}" devices_say_or_end "$1" && grep -qE "$1" /out/devices.log && return
+    wait_for "${2:-180}" devices_say_or_end "$1" && has "$1" /out/devices.log && return
     echo "lab: no device said '$1'; their last lines:" >&2
     tail -n 20 /out/devices.log >&2
     return 1

@@ -3,6 +3,7 @@
 #   $bench                          the release build of wakebench: the guest's processor is too slow for the other
 #   ${budget[@]}                    what a run is told of a guest that is slow
 #   wait_for SECONDS COMMAND...     waits until the command succeeds; says so and fails when it does not in time
+#   has PATTERN FILE               whether a line of a short file matches
 #   end_process ID [SECONDS]        ends a child by SIGTERM, by SIGKILL when it goes on; says so
 #   failed WHAT                     says what failed, and sets status=1: a job goes on, and ends with `exit $status`
 
@@ -11,16 +12,29 @@ bench=$PWD/.build/release/wakebench
 # A launch may take an emulated processor longer than the 20 s after which the watchdog would end the app.
 budget=(--set launchBudget=2m)
 
+# A pipe to which nothing is written. On an emulated processor each start of a program, sleep or grep too, takes a tenth of a second and
+# holds up the other processor, so that the shell waits and reads by itself, and ever less often.
+exec {nothing}<> <(:)
+
 wait_for() { # SECONDS COMMAND...
-    local deadline=$((EPOCHSECONDS + $1))
+    local deadline=$((EPOCHSECONDS + $1)) pause=1
     shift
     until "$@" >/dev/null 2>&1; do
         if [ "$EPOCHSECONDS" -ge "$deadline" ]; then
             echo "lab: gave up waiting for: $*" >&2
             return 1
         fi
-        sleep 0.1
+        read -rt "0.$pause" -u "$nothing"
+        [ "$pause" = 8 ] || pause=$((pause * 2))
     done
+}
+
+has() { # PATTERN FILE
+    local line
+    while IFS= read -r line || [ -n "$line" ]; do
+        [[ $line =~ $1 ]] && return
+    done <"$2"
+    return 1
 }
 
 is_gone() { # ID

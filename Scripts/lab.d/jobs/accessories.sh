@@ -22,8 +22,8 @@ tell() { # WORD...
     echo "$*" >&6
 }
 
-heard() { # PATTERN [SECONDS]
-    if wait_for "${2:-60}" grep -qE "$1" "$log"; then grep -m 1 -E "$1" "$log"; else
+heard() { # PATTERN
+    if wait_for 180 has "$1" "$log"; then grep -m 1 -E "$1" "$log"; else
         cat "$log" "/out/$at.log"
         failed "the end did not say '$1'"
     fi
@@ -81,11 +81,11 @@ scanner() {
     accessory_log '^opened com.example.scanner.codes' || failed "the scanner was not opened"
     tell write 0a0b0c
     accessory_log '^got 3 0a0b0c' || failed "the scanner got no report"
-    heard '^got 343030363338313333333933310a0*$' 90
+    heard '^got 343030363338313333333933310a0*$'
     echo "== more than anyone holds: reports overflow =="
     tell pause
     accessory fault bursts
-    heard '^accessory-session-ended accessory/com.example.scanner.codes 1 failed 105' 180
+    heard '^accessory-session-ended accessory/com.example.scanner.codes 1 failed 105'
     # What came before is still to be read; the session stays until its app closes it.
     tell resume
     wait_for 180 has_read 60000 || failed "what came before the overflow was not read"
@@ -107,7 +107,7 @@ printer() {
     sed "s/address: \"[^\"]*\"/address: \"$address\"/" Devices/Accessory/rfcomm-printer.yaml >$device
     accessory attach
     start_end rfcomm $device
-    heard '^accessory-connected accessory 1' 120
+    heard '^accessory-connected accessory 1'
     tell open com.example.printer.raw
     heard '^accessory-session-opened accessory/com.example.printer.raw 1$'
     tell write 100401
@@ -118,7 +118,7 @@ printer() {
     tell pour 5000
     heard '^accessory-disconnected accessory 1'
     accessory attach
-    heard '^accessory-connected accessory 2' 180
+    heard '^accessory-connected accessory 2'
     tell open com.example.printer.raw
     heard '^accessory-session-opened accessory/com.example.printer.raw 2$'
     echo "== more than anyone holds: the sender has no credits =="

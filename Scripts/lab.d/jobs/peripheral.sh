@@ -7,7 +7,7 @@ device=${1:-Scripts/lab.d/devices/reader.yaml}
 
 offer() {
     .build/debug/PeripheralEnd "$device" >/out/peripheral.log 2>&1 &
-    wait_for 180 grep -q '^advertising-started' /out/peripheral.log || {
+    wait_for 180 has '^advertising-started' /out/peripheral.log || {
         cat /out/peripheral.log
         return 1
     }
@@ -22,7 +22,7 @@ heard() { # PATTERN...
 
 use() { # WHAT
     echo "== $1 =="
-    start_device "$device" && devices_log '^device: finished' 90 || failed "the central did not finish"
+    start_device "$device" && devices_log '^device: finished' || failed "the central did not finish"
     cat /out/devices.log
     heard 'connected' 'service 180D 2A37 2A38 2A39 2A3A 2A3B' 'read 2A38 01' 'wrote 2A39 01' \
         'read 2A3A 000102.*c5c6c7$' 'wrote 2A3A 0102030405060708090a0b0c0d0e0f' 'read 2A3A 0102030405060708090a0b0c0d0e0f$' \
