@@ -135,6 +135,10 @@ devices_log() { # PATTERN [SECONDS]
     wait_for "${2:-180}" devices_say_or_end "$1" && has "$1" /out/devices.log && return
     echo "lab: no device said '$1'; their last lines:" >&2
     tail -n 20 /out/devices.log >&2
+    if is_gone "$devices_id" 2>/dev/null; then
+        wait "$devices_id"
+        echo "lab: their program ended with $?" >&2
+    fi
     return 1
 }
 

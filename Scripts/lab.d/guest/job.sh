@@ -3,7 +3,7 @@
 #   $bench                          the release build of wakebench: the guest's processor is too slow for the other
 #   ${budget[@]}                    what a run is told of a guest that is slow
 #   wait_for SECONDS COMMAND...     waits until the command succeeds; says so and fails when it does not in time
-#   has PATTERN FILE               whether a line of a short file matches
+#   has PATTERN FILE                whether a line of a short file matches
 #   end_process ID [SECONDS]        ends a child by SIGTERM, by SIGKILL when it goes on; says so
 #   failed WHAT                     says what failed, and sets status=1: a job goes on, and ends with `exit $status`
 
@@ -12,20 +12,35 @@ bench=$PWD/.build/release/wakebench
 # A launch may take an emulated processor longer than the 20 s after which the watchdog would end the app.
 budget=(--set launchBudget=2m)
 
-# A pipe to which nothing is written. On an emulated processor each start of a program, sleep or grep too, takes a tenth of a second and
-# holds up the other processor, so that the shell waits and reads by itself, and ever less often.
-exec {nothing}<> <(:)
+# On an emulated processor each start of a program, sleep or grep too, takes a tenth of a second and holds up the other processor. So
+# one program sleeps for all waits: it answers each octet after 0.2 s. The shell's own read -t is ended by its alarm now and then.
+coproc clock {
+    exec /usr/bin/python3 -ISc 'import os, time
+while octets := os.read(0, 100):
+    time.sleep(0.2)
+    os.write(1, octets)' 2>/dev/null
+}
+exec {asks}>&"${clock[1]}" {answers}<&"${clock[0]}"
+
+pause() { # TIMES-0.2-S
+    local number
+    for ((number = 0; number < $1; number++)); do
+        echo >&"$asks"
+        read -r -u "$answers"
+    done
+}
 
 wait_for() { # SECONDS COMMAND...
-    local deadline=$((EPOCHSECONDS + $1)) pause=1
+    local deadline=$((EPOCHSECONDS + $1)) times=1
     shift
     until "$@" >/dev/null 2>&1; do
         if [ "$EPOCHSECONDS" -ge "$deadline" ]; then
             echo "lab: gave up waiting for: $*" >&2
             return 1
         fi
-        read -rt "0.$pause" -u "$nothing"
-        [ "$pause" = 8 ] || pause=$((pause * 2))
+        # Ever less often, for the command may be a program.
+        pause "$times"
+        [ "$times" = 4 ] || times=$((times * 2))
     done
 }
 
