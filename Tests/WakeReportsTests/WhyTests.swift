@@ -194,6 +194,20 @@ struct WhyTests {
         )
     }
 
+    @Test("LIFE-11 A wake that lasted past its window tells the events that came in it")
+    func pastWindow() throws {
+        var phone = RoutedPhone(fixture.names, app: 0, bundle: "com.acme.heart")
+        phone.subscribe(at: second(2))
+        phone.suspend(at: second(9))
+        let decisions = [second(100), second(105), second(112)].map { phone.notify(at: $0) }
+        #expect(decisions.map(\.verdict) == [.resume, .backgroundDeliver, .backgroundDeliver])
+        var outcome = fixture.outcome(decisions[0].id.number)
+        outcome.used = .milliseconds(22_004)
+        let why = try why(decisions.map { [$0] }, outcomes: [outcome])
+        let told = "pid 4711, launched in 38 ms, 22004 ms, past its window of 10 s, 2 more events in it, then suspended"
+        #expect(why.table().contains(told), "\(why.table())")
+    }
+
     @Test("The table folds repeats and shows the newest first")
     func table() throws {
         var batches = [[fixture.resume(1, at: second(100))]]

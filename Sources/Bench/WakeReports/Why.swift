@@ -191,7 +191,7 @@ package struct Why {
         if !set.isEmpty { lines.append("  set      \(set.joined(separator: ", "))") }
         if let value = untold(decision) { lines.append("  value    \(value)") }
         if let outcome = log.outcomes[decision.id.number] {
-            lines.append("  outcome  \(Self.words(outcome, decision))")
+            lines.append("  outcome  \(words(outcome, decision))")
         }
         if !decision.alsoFailing.isEmpty {
             lines.append("  also     \(decision.alsoFailing.joined(separator: " ")) would fail next")
@@ -309,13 +309,16 @@ package struct Why {
     }
 
     /// `pid 4711, launched in 38 ms, 612 ms of 10 s, then suspended; values 0648`.
-    static func words(_ outcome: Outcome, _ decision: DecisionRecord? = nil) -> String {
+    private func words(_ outcome: Outcome, _ decision: DecisionRecord) -> String {
         var parts: [String] = []
         if outcome.pid != 0 { parts.append("pid \(outcome.pid)") }
         if let spawn = outcome.spawn { parts.append("launched in \(LogTime.shortSpan(spawn))") }
         if let used = outcome.used {
-            let limit = decision?.budget.map { " of \(seconds($0.limit))" } ?? ""
-            parts.append("\(LogTime.shortSpan(used))\(limit)")
+            let limit = decision.budget.map { budget in
+                budget.limit < used.milliseconds
+                    ? past(budget, decision, used) : " of \(Self.seconds(budget.limit))"
+            }
+            parts.append("\(LogTime.shortSpan(used))\(limit ?? "")")
         }
         if let ended = outcome.ended {
             parts.append(outcome.exit == 0 ? "then \(ended.word)" : "then \(ended.word) (x-\(outcome.exit))")
@@ -325,6 +328,14 @@ package struct Why {
         let callbacks = outcome.delivered.map(\.name).joined(separator: " ")
         if !callbacks.isEmpty { parts.append(callbacks) }
         return parts.joined(separator: ", ") + (values.isEmpty ? "" : "; value \(values.joined(separator: " "))")
+    }
+
+    /// ` past its window of 10 s, 3 more events in it`: each of them may have a window of its own (LIFE-11).
+    private func past(_ budget: DecisionRecord.Budget, _ decision: DecisionRecord, _ used: Instant.Span) -> String {
+        let end = decision.at.advanced(by: used)
+        let more = decisions.count { $0.verdict == .backgroundDeliver && $0.at > decision.at && $0.at <= end }
+        let events = more == 0 ? "" : ", \(Plural.text(more, "more event")) in it"
+        return ", past its window of \(Self.seconds(budget.limit))\(events)"
     }
 
     /// `10 s`, `250 ms`.
@@ -421,7 +432,7 @@ package struct Why {
 
     private func message(_ decision: DecisionRecord) -> String {
         let value = untold(decision).map { ": value \(Timeline.short($0))" } ?? ""
-        let outcome = log.outcomes[decision.id.number].map { ": \(Self.words($0, decision))" } ?? ""
+        let outcome = log.outcomes[decision.id.number].map { ": \(words($0, decision))" } ?? ""
         return decision.happening + value + outcome
     }
 }

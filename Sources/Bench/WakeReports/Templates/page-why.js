@@ -12,6 +12,16 @@ function shortSpan(span) {
 /** The instant of `T+02:14:07.250`, cut to seconds. */
 const cut = text => String(text).split('.')[0];
 
+/** `, past its window of 10 s, 3 more events in it`: each of them may have a window of its own (LIFE-11). */
+function past(run, i, span, limit) {
+  const own = run.ofApp.of(run.app[i]);
+  let more = 0;
+  for (let place = firstFrom(run.time, own, run.time[i] + 1); place < own.length && run.time[own[place]] <= run.time[i] + span; place++) {
+    if (VERDICTS[run.verdict[own[place]]] === 'background-deliver') more++;
+  }
+  return ', past its window of ' + milliseconds(limit) + (more ? `, ${more} more event${more === 1 ? '' : 's'} in it` : '');
+}
+
 /** `pid 4711, launched in 38 ms, 612 ms of 10 s, then suspended, didConnect; value 0648`; empty for no outcome. */
 function outcomeWords(run, i) {
   const at = run.outcomeOf[i];
@@ -21,7 +31,10 @@ function outcomeWords(run, i) {
   if (pid[at]) parts.push('pid ' + pid[at]);
   if (spawn[at]) parts.push('launched in ' + shortSpan(spawn[at] - 1));
   const budget = run.budgetOf(i);
-  if (used[at]) parts.push(shortSpan(used[at] - 1) + (budget ? ' of ' + milliseconds(budget[0]) : ''));
+  if (used[at]) {
+    const isPast = budget && Math.floor((used[at] - 1) / 1e6) > budget[0];
+    parts.push(shortSpan(used[at] - 1) + (isPast ? past(run, i, used[at] - 1, budget[0]) : budget ? ' of ' + milliseconds(budget[0]) : ''));
+  }
   const ending = ['', 'suspended', 'exited', 'killed'][ended[at] >> 1];
   if (ending) parts.push('then ' + ending + (exit[at] ? ` (x-${exit[at]})` : ''));
   if (!(ended[at] & 1)) parts.push('not answered yet');
