@@ -151,4 +151,21 @@ struct FuzzTests {
     func open() throws {
         #expect(try fuzz(.open, writes: .none).summary.opened.sorted() == [3, 8])
     }
+
+    @Test("A link that a device ends is no finding; a lost device, a request left open and a write taken are")
+    func findings() throws {
+        let (summary, records, _) = try fuzz(.drops, length: 40)
+        #expect(summary.isClean)
+        var unanswered = summary
+        unanswered.hangs = Array(records.prefix(1))
+        #expect(!unanswered.isClean)
+        var writable = summary
+        writable.opened = [3]
+        #expect(!writable.isClean)
+        for end in [FuzzSummary.End.silent, .unreachable, .gone] {
+            var lost = summary
+            lost.end = end
+            #expect(!lost.isClean)
+        }
+    }
 }

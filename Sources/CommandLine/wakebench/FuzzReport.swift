@@ -104,6 +104,8 @@ struct FuzzReport {
     var address: String
     var seed: UInt64
     var summary: FuzzSummary
+    /// Of characteristics, by their handles.
+    var uuids: [UInt16: String]
     var record: String
 
     static func handle(_ handle: UInt16) -> String { "0x\(handle.hexadecimal)" }
@@ -115,15 +117,16 @@ struct FuzzReport {
     var lines: [String] {
         var lines = [
             "\(address): \(summary.operations) operations with seed \(seed) over \(summary.links) links: "
-                + "\(summary.answered) answered, \(summary.refused) of them with an error, \(summary.notified) values notified"
+                + "\(summary.answered) answered, \(summary.refused) of them with an error, "
+                + "\(summary.notified) values notified"
         ]
-        lines += summary.disconnects.prefix(Self.mostListed).map { "link lost during \(Self.text($0))" }
+        lines += summary.disconnects.prefix(Self.mostListed).map { "link lost during \(text($0))" }
         if summary.disconnects.count > Self.mostListed {
             lines.append("and \(summary.disconnects.count - Self.mostListed) links more")
         }
-        lines += summary.hangs.prefix(Self.mostListed).map { "no answer in 30s to \(Self.text($0))" }
-        lines += summary.opened.map { "\(Self.handle($0)) takes no writes, and took one" }
-        lines += summary.changed.map { "\(Self.handle($0.handle)) (\($0.uuid)) has another value than at first" }
+        lines += summary.hangs.prefix(Self.mostListed).map { "no answer in 30s to \(text($0))" }
+        lines += summary.opened.map { "\(place($0)) takes no writes, and took one" }
+        lines += summary.changed.map { "\(place($0.handle)) has another value than at first" }
         if !summary.leftOut.isEmpty {
             let names = summary.leftOut.map(\.uuid).joined(separator: ", ")
             lines.append("not written to, for want of --writes: \(names)")
@@ -134,8 +137,8 @@ struct FuzzReport {
     }
 
     private var end: String {
-        let last = summary.before.map { "; before it, \(Self.text($0))" } ?? ""
-        let cause = summary.diedOf.map { ": lost with \(Self.text($0))\(last)" } ?? ""
+        let last = summary.before.map { "; before it, \(text($0))" } ?? ""
+        let cause = summary.diedOf.map { ": lost with \(text($0))\(last)" } ?? ""
         switch summary.end {
         case .answered: return "it is there, and answers"
         case .silent: return "it is there, and does not answer any more\(cause)"
@@ -144,10 +147,15 @@ struct FuzzReport {
         }
     }
 
-    private static func text(_ record: FuzzRecord) -> String {
+    /// `0x0012 (2A39)`
+    private func place(_ handle: UInt16) -> String {
+        Self.handle(handle) + (uuids[handle].map { " (\($0))" } ?? "")
+    }
+
+    private func text(_ record: FuzzRecord) -> String {
         let operation = record.operation
         let bytes = operation.value.map { " of \($0.count) bytes" } ?? ""
-        let place = operation.handle.map { " at \(handle($0))" } ?? ""
+        let place = operation.handle.map { " at \(self.place($0))" } ?? ""
         let count = operation.count.map { ", \($0) times" } ?? ""
         return "operation \(record.number), \(operation.word)\(bytes)\(place)\(count)"
     }
@@ -181,7 +189,7 @@ struct FuzzReport {
 
     var page: Page {
         Page(
-            ok: summary.end == .answered && !summary.wasInterrupted,
+            ok: summary.isClean && !summary.wasInterrupted,
             device: address,
             seed: seed,
             operations: summary.operations,

@@ -33,9 +33,10 @@ enum PeripheralFuzzCommand {
         let bench = try DeviceCommand.bench(wanted, arguments)
         func play(in folder: String) throws(CommandFailure) -> ExitCode {
             let record = FuzzFile(folder + "/operations.ndjson")
-            var address = wanted
+            var (address, uuids): (String, [UInt16: String]) = (wanted, [:])
             let summary = try bench.fuzz(fuzz) { found, target in
                 address = found
+                uuids = Dictionary(target.characteristics.map { ($0.handle, $0.uuid) }) { $1 }
                 _ = try RunFolder(making: folder)
                 try record.begin(address: found, seed: seed, target)
                 Output.complain("fuzzing \(found) with seed \(seed) for \(DurationText.text(time))")
@@ -43,7 +44,7 @@ enum PeripheralFuzzCommand {
                 record.add($0)
             }
             try record.end()
-            let report = FuzzReport(address: address, seed: seed, summary: summary, record: record.path)
+            let report = FuzzReport(address: address, seed: seed, summary: summary, uuids: uuids, record: record.path)
             let page = try Output.json(page: report.page)
             try ImportCommand.write(page + "\n", to: folder + "/summary.json")
             if arguments.has("--json") {
@@ -52,7 +53,7 @@ enum PeripheralFuzzCommand {
                 for line in report.lines { print(TerminalText.escaped(line)) }
             }
             if summary.wasInterrupted { return .interrupted }
-            return summary.end == .answered ? .done : .expectationFailed
+            return summary.isClean ? .done : .expectationFailed
         }
         if let folder = arguments.value("--out") { return try play(in: folder) }
         return try RunFolder.withOwnPlace(suffix: "-fuzz") { (place) throws(CommandFailure) -> ExitCode in
