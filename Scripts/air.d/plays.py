@@ -181,6 +181,7 @@ async def garbage(world, play):
         run = await world.run(f"{HERE}/scenarios/steady-service.yaml")
         await run.said("characteristic-notified", 2)
         say(bytes(range(0x20, 0x60)) + bytes.fromhex("04ff03000102 02ff0e0700 0300 0400 1b0b00"))
+        await run.said("bluetooth=hci: .*what comes is not HCI")
         await world.went_well(run)
 
 
@@ -475,7 +476,7 @@ PLAYS = [
     Play("bridge-stops", bridge_stops, 16, None, "no value is lost while org.bluez stands still"),
     Play("device-vanishes", device_vanishes, 16, "faults", "service again after the device's program was killed"),
     Play("transport-closes", transport_closes, 20, None, "service again after all controllers were gone"),
-    Play("garbage", garbage, 20, None, "service goes on though a controller says what is no HCI"),
+    Play("garbage", garbage, 20, None, "service goes on though a controller says what is no HCI, which is said"),
     Play("device-check", device_check, 10, None, "live checks of a good belt and of a bad lamp"),
     Play("device-fuzz", device_fuzz, 70, "device", "a healthy lamp survives, two die of what is said"),
     Play("record", record, 60, "record", "the belt recorded is like the belt"),

@@ -24,6 +24,8 @@ final class BluetoothBridge {
     private static let lasting: Int64 = 8_000_000_000
     /// How long it has to disconnect its devices, in milliseconds, before it is killed.
     private static let longestEnd: Int32 = 5_000
+    /// How many of its lines are noted while it runs.
+    private static let mostNoted = 100
 
     /// Its users, oldest first, and where what becomes of the program is noted for each.
     private var users: [(id: ObjectIdentifier, note: (String) -> Void)] = []
@@ -37,6 +39,10 @@ final class BluetoothBridge {
     private var child: ChildProgram?
     /// A socket to the program, which says there that it is ready, and ends when this does.
     private var tie: Descriptor?
+    /// What it writes.
+    private var words: ProgramWords?
+    /// How many of its lines have been noted.
+    private var noted = 0
     /// Follows the tie of a program that was started again.
     private var watch: Watch?
     /// When it was ready, on the monotonic clock in nanoseconds; nil while it is not.
@@ -68,8 +74,6 @@ final class BluetoothBridge {
 
     /// Its bus.
     var address: BlueZBus { .address("unix:path=\(folder.path)/bus") }
-
-    private var log: String { "\(folder.path)/log" }
 
     // MARK: Its users
 
@@ -113,7 +117,7 @@ final class BluetoothBridge {
         let refusal: String
         switch wait {
         case .ready:
-            readyAt = MonotonicClock.now()
+            becameReady()
             return
         case .ended: refusal = lastWords
         case .late: refusal = "the radio's program is not ready after \(Self.patience / 1_000) s: \(lastWords)"
@@ -136,25 +140,38 @@ final class BluetoothBridge {
         let ends = try streamPair()
         tie = Descriptor(owning: ends.0)
         let theirs = Descriptor(owning: ends.1)
-        let output = try Descriptor.openFile(log, O_WRONLY | O_CREAT | O_TRUNC)
+        let words = try ProgramWords(on: loop) { [unowned self] in said($0) }
+        noted = 0
         child = try ChildProgram(
             program,
             ["--folder", folder.path, "--ready", "3", "--parent", "4"] + (keys.map { ["--keys", $0] } ?? [])
                 + transports.flatMap { ["--hci", $0] },
-            output: output.number,
+            output: words.output,
             descriptors: [theirs.number, theirs.number],
             on: loop
         ) { [unowned self] in ended($0) }
+        words.begun()
+        self.words = words
+    }
+
+    /// What it says once it is ready is noted; before, its end or the wait for it tells.
+    private func said(_ line: String) {
+        guard isOpen, readyAt != nil, noted < Self.mostNoted else { return }
+        noted += 1
+        note(Self.text(line) + (noted < Self.mostNoted ? "" : "; no more of what it says is noted"))
     }
 
     /// Its end is noted once, and so is its return, until it lasts again: one that ends at once, time after time, would fill the log.
     private func ended(_ end: ChildProgram.End) {
         let lasted = readyAt.map { MonotonicClock.now() - $0 > Self.lasting } ?? false
+        // Its last line is told with its end.
+        readyAt = nil
+        let last = lastWords
         forget()
         guard isOpen else { return }
         if lasted { failures = 0 }
         if failures == 0 {
-            note("the radio's program \(Self.text(end)): \(lastWords); it is started again each time")
+            note("the radio's program \(Self.text(end)): \(last); it is started again each time")
             isReturnNoted = false
         }
         again.arm(after: min(Self.pauses.first << min(failures, 8), Self.pauses.most))
@@ -177,16 +194,23 @@ final class BluetoothBridge {
         watch?.cancel()
         watch = nil
         guard isReadySaid else { return }
-        readyAt = MonotonicClock.now()
+        becameReady()
         guard !isReturnNoted else { return }
         isReturnNoted = true
         note("the radio's program is there again")
+    }
+
+    private func becameReady() {
+        // What it said while it began is not noted.
+        words?.read()
+        readyAt = MonotonicClock.now()
     }
 
     private func forget() {
         watch?.cancel()
         watch = nil
         child = nil
+        words = nil
         tie = nil
         readyAt = nil
     }
@@ -200,9 +224,13 @@ final class BluetoothBridge {
 
     /// The last line that the program wrote.
     private var lastWords: String {
-        let text = (try? readSmallFile(log)) ?? ""
-        guard let line = text.split(separator: "\n").last else { return "it has said nothing" }
-        return String(line.hasPrefix("radio: ") ? line.dropFirst(7) : line)
+        words?.read()
+        return words.map { Self.text($0.last) } ?? "it has said nothing"
+    }
+
+    private static func text(_ line: String) -> String {
+        if line.isEmpty { return "it has said nothing" }
+        return String(line.hasPrefix("radio: ") ? line.dropFirst(7) : line[...])
     }
 
     private enum Wait {
