@@ -171,6 +171,20 @@ class CommandTests(unittest.IsolatedAsyncioTestCase):
         self.say("quit")
         self.assertEqual(await self.code(), 0)
 
+    async def test_controllers_are_linked_without_a_device(self):
+        self.running = asyncio.ensure_future(self.run_air("--link", f"{self.folder}/air", "--strangers", "1"))
+        await self.out.told.until("air: ready")
+        self.assertEqual(self.out.told.lines[:2], [f"air: bench unix:{self.folder}/air/0", f"air: stranger unix:{self.folder}/air/1"])
+        transport = await open_transport(f"unix:{self.folder}/air/1")
+        self.end.push_async_callback(transport.close)
+        await Device.with_hci("Far", Address("F0:AA:00:00:00:01"), transport.source, transport.sink).power_on()
+        self.say("quit")
+        self.assertEqual(await self.code(), 0)
+
+    async def test_neither_a_device_nor_a_stranger_ends_with_2(self):
+        self.assertEqual(await self.run_air("--link", f"{self.folder}/air", orders=-1), 2)
+        self.assertIn("air: expected a device file, or --link with --strangers; see --help", self.errors.getvalue())
+
     async def test_a_port_that_is_taken_is_named(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             place = f"tcp:127.0.0.1:{taken.getsockname()[1]}"

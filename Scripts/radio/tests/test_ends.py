@@ -215,7 +215,9 @@ class Ends(unittest.IsolatedAsyncioTestCase):
             f"unix:{self.world.folder}/none": "No such file or directory; start what listens there first",
             "tcp-client:127.0.0.1:1": "Connect call failed ('127.0.0.1', 1); start what listens there",
             "tcp-client:nowhere": "what stands behind its colon is not complete; see --help",
-            "pigeon:1": "unknown transport scheme; see --help",
+            "pigeon:x": "unknown transport scheme; see --help",
+            "localhost:6402": "unknown transport scheme; for a TCP port write tcp-client:localhost:6402",
+            "tcp:127.0.0.1:6402": "unknown transport scheme; for a TCP port write tcp-client:127.0.0.1:6402",
             "serial:/dev/none": "could not open port /dev/none",
             "usb:": "what stands behind its colon is not complete; see --help",
         }

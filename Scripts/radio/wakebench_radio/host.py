@@ -8,6 +8,7 @@ import asyncio
 import errno
 import logging
 import os
+import re
 import warnings
 
 from bumble import hci
@@ -38,6 +39,8 @@ REMEDIES = {
     "hci-socket": "stop bluetoothd, take the adapter down (hciconfig hciN down), and give Python cap_net_admin",
     "android-netsim": "start the Android emulator or netsim, and install bumble[android]",
 }
+# What may be meant for a TCP port.
+TCP_PORT = re.compile(r"(?:tcp:)?([\w.-]+:[0-9]{1,5})")
 
 
 def quiet_loop(verbose):
@@ -269,6 +272,8 @@ class Line:
     def failure(self, doing, error):
         """What could not be done, why, and what helps."""
         remedy = REMEDIES.get(self.name.partition(":")[0], SEE_HELP)
+        if isinstance(error, TransportSpecError) and (port := TCP_PORT.fullmatch(self.name)):
+            remedy = f"for a TCP port write tcp-client:{port[1]}"
         if isinstance(error, OSError) and error.errno == errno.EAFNOSUPPORT:
             return RadioFailure(f"{self.name}: {doing}: the kernel has no Bluetooth; use another kind of transport")
         wrong = isinstance(error, (AssertionError, ValueError, LookupError)) and not isinstance(error, TransportSpecError)

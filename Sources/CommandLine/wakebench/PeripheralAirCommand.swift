@@ -39,8 +39,12 @@ enum PeripheralAirCommand {
 
     private static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
-        guard !arguments.rest.isEmpty else {
-            throw CommandFailure(.usage, "DEVICE.yaml is missing", hint: "see wakebench air --help")
+        guard !arguments.rest.isEmpty || arguments.has("--strangers") else {
+            throw CommandFailure(
+                .usage,
+                "DEVICE.yaml is missing",
+                hint: "see wakebench air --help; controllers alone are made by --link with --strangers"
+            )
         }
         guard let program = Installation.radio(.air) else {
             throw CommandFailure(.environment, RadioChoice.missing("air"))

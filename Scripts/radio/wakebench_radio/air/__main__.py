@@ -2,11 +2,13 @@
 
     wakebench air DEVICE.yaml[=NAME]... --hci TRANSPORT [--hci TRANSPORT]...
     wakebench air DEVICE.yaml[=NAME]... --link FOLDER|tcp:HOST:PORT [--strangers N]
+    wakebench air --link FOLDER|tcp:HOST:PORT --strangers N
 
 With --hci each device has a transport of its own, of those that Bumble opens: usb:0, serial:PATH,
 tcp-client:HOST:PORT, unix:PATH, pty:PATH, hci-socket:0, android-netsim. With --link the air is in this process:
 linked controllers on the sockets FOLDER/0, for the bench, FOLDER/1 and so on, for the devices, and behind them those
-of the strangers; or on TCP ports from PORT on in the same order, where port 0 takes free ones.
+of the strangers, which may be there alone; or on TCP ports from PORT on in the same order, where port 0 takes free
+ones.
 
 What comes about is a line each on standard output, `NAME: WORDS`; NAME is `air` for what concerns all. Lines on
 standard input are orders, `[NAME: ]ORDER`, where NAME can be left out with one device: notify UUID HEX, disconnect,
@@ -54,7 +56,7 @@ def parsed(arguments):
     parser = Parser(
         prog="wakebench air", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("device", nargs="+", metavar="DEVICE.yaml[=NAME]", help="a device file, and its name here")
+    parser.add_argument("device", nargs="*", metavar="DEVICE.yaml[=NAME]", help="a device file, and its name here")
     parser.add_argument("--hci", action="append", default=[], metavar="TRANSPORT", help="one a device")
     parser.add_argument(
         "--link", metavar="FOLDER|tcp:HOST:PORT",
@@ -80,6 +82,8 @@ def parsed(arguments):
     options = parser.parse_args(arguments)
     if bool(options.hci) == bool(options.link):
         parser.error("expected --hci with a transport a device, or --link, and not both")
+    if not options.device and not options.strangers:
+        parser.error("expected a device file, or --link with --strangers")
     named = []
     for each in options.device:
         path, mark, name = each.rpartition("=")
