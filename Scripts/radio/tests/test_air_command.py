@@ -181,10 +181,6 @@ class CommandTests(unittest.IsolatedAsyncioTestCase):
         self.say("quit")
         self.assertEqual(await self.code(), 0)
 
-    async def test_neither_a_device_nor_a_stranger_ends_with_2(self):
-        self.assertEqual(await self.run_air("--link", f"{self.folder}/air", orders=-1), 2)
-        self.assertIn("air: expected a device file, or --link with --strangers; see --help", self.errors.getvalue())
-
     async def test_a_port_that_is_taken_is_named(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             place = f"tcp:127.0.0.1:{taken.getsockname()[1]}"
@@ -210,7 +206,8 @@ class CommandTests(unittest.IsolatedAsyncioTestCase):
 class UsageTests(unittest.TestCase):
     def test_wrong_usage_is_one_line_and_ends_with_2(self):
         for arguments, expected in (
-            ([], "the following arguments are required"),
+            ([], "expected a device file, or --link with --strangers"),
+            (["--link", "f"], "expected a device file, or --link with --strangers"),
             (["a.yaml"], "expected --hci"),
             (["a.yaml", "--hci", "x", "--hci", "y"], "2 for 1"),
             (["a.yaml", "a.yaml", "--link", "f"], "a second device 'a'"),

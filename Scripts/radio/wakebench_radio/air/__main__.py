@@ -80,10 +80,10 @@ def parsed(arguments):
     ):
         parser.add_argument(f"--{word}", action="append", default=[], metavar="NAME=WORD", help=what)
     options = parser.parse_args(arguments)
-    if bool(options.hci) == bool(options.link):
-        parser.error("expected --hci with a transport a device, or --link, and not both")
     if not options.device and not options.strangers:
         parser.error("expected a device file, or --link with --strangers")
+    if bool(options.hci) == bool(options.link):
+        parser.error("expected --hci with a transport a device, or --link, and not both")
     named = []
     for each in options.device:
         path, mark, name = each.rpartition("=")
