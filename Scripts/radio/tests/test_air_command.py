@@ -143,7 +143,7 @@ class CommandTests(unittest.IsolatedAsyncioTestCase):
 
     async def test_a_transport_that_is_not_there_ends_with_12(self):
         self.assertEqual(await self.run_air(self.beacon, "--hci", f"unix:{self.folder}/none"), 12)
-        said = "/none: cannot be opened: No such file or directory; start what listens there first"
+        said = "/none: cannot be opened within 5 s: No such file or directory; start what listens there first"
         self.assertIn(said, self.errors.getvalue())
 
     async def test_a_lost_transport_ends_with_12(self):

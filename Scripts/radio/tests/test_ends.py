@@ -7,14 +7,18 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 from types import SimpleNamespace
+from unittest import mock
 
 from bumble.transport.common import PacketParser
 
+from wakebench_radio import host
 from wakebench_radio.bus import Bus
 from wakebench_radio.hci import Radio
+from wakebench_radio.host import Line, RadioFailure
 
 from .support import ADAPTER, DEVICE, HCI0, BOUND, Client, Peripheral, World
 from .test_links import heart_rate
@@ -212,19 +216,19 @@ class Ends(unittest.IsolatedAsyncioTestCase):
 
     async def test_a_transport_that_cannot_be_opened_is_named(self):
         reasons = {
-            f"unix:{self.world.folder}/none": "No such file or directory; start what listens there first",
-            "tcp-client:127.0.0.1:1": "Connect call failed ('127.0.0.1', 1); start what listens there",
-            "tcp-client:nowhere": "what stands behind its colon is not complete; see --help",
-            "pigeon:x": "unknown transport scheme; see --help",
-            "localhost:6402": "unknown transport scheme; for a TCP port write tcp-client:localhost:6402",
-            "tcp:127.0.0.1:6402": "unknown transport scheme; for a TCP port write tcp-client:127.0.0.1:6402",
-            "serial:/dev/none": "could not open port /dev/none",
-            "usb:": "what stands behind its colon is not complete; see --help",
+            f"unix:{self.world.folder}/none": " within 5 s: No such file or directory; start what listens there first",
+            "tcp-client:127.0.0.1:1": " within 5 s: Connect call failed ('127.0.0.1', 1); start what listens there",
+            "tcp-client:nowhere": ": what stands behind its colon is not complete; see --help",
+            "pigeon:x": ": unknown transport scheme; see --help",
+            "localhost:6402": ": unknown transport scheme; for a TCP port write tcp-client:localhost:6402",
+            "tcp:127.0.0.1:6402": ": unknown transport scheme; for a TCP port write tcp-client:127.0.0.1:6402",
+            "serial:/dev/none": ": could not open port /dev/none",
+            "usb:": ": what stands behind its colon is not complete; see --help",
         }
         saying = (self.failure("--bus", self.world.address, "--hci", transport) for transport in reasons)
         for (transport, reason), said in zip(reasons.items(), await asyncio.gather(*saying)):
             with self.subTest(transport=transport):
-                self.assertTrue(said.startswith(f"radio: {transport}: cannot be opened: {reason}"), said)
+                self.assertTrue(said.startswith(f"radio: {transport}: cannot be opened{reason}"), said)
                 self.assertIn("; ", said, "a remedy")
 
     async def test_a_controller_that_says_nothing_is_named(self):
@@ -265,6 +269,42 @@ class Ends(unittest.IsolatedAsyncioTestCase):
         self.addCleanup(server.close)
         said = await self.failure("--bus", self.world.address, "--hci", f"unix:{self.world.folder}/babble")
         self.assertIn("cannot be made ready: what comes is not HCI; see its speed", said)
+
+
+class Lines(unittest.IsolatedAsyncioTestCase):
+    """What is to listen behind a transport comes late, or does not."""
+
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+
+    async def test_what_listens_late_is_waited_for(self):
+        failed, open_transport = asyncio.Event(), host.open_transport
+
+        async def opening(name):
+            try:
+                return await open_transport(name)
+            except OSError:
+                failed.set()
+                raise
+
+        line = Line(f"unix:{self.folder}/late", None)
+        with mock.patch.object(host, "open_transport", opening):
+            waiting = asyncio.ensure_future(line.open(BOUND))
+            await asyncio.wait_for(failed.wait(), BOUND)
+            server = await asyncio.start_unix_server(lambda _, writer: writer.close(), f"{self.folder}/late")
+            self.addCleanup(server.close)
+            await asyncio.wait_for(waiting, BOUND)
+        self.assertIsNotNone(line.transport)
+        await line.close_transport()
+
+    async def test_only_what_may_come_is_waited_for(self):
+        for name, reason in (("serial:/dev/none", "could not open port"), ("pigeon:x", "unknown transport scheme")):
+            with self.subTest(name=name), self.assertRaisesRegex(RadioFailure, f"cannot be opened: .*{reason}"):
+                await asyncio.wait_for(Line(name, None).open(10 * BOUND), BOUND)
+
+    async def test_one_that_is_opened_anew_is_not_waited_for(self):
+        with self.assertRaisesRegex(RadioFailure, "cannot be opened: No such file or directory; start what listens"):
+            await Line(f"unix:{self.folder}/none", None).open()
 
 
 class Sockets(unittest.IsolatedAsyncioTestCase):

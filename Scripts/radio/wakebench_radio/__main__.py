@@ -11,7 +11,7 @@ import sys
 from .adapter import Adapter
 from .agent import AgentManager
 from .bus import Bus, BusFailure
-from .host import RadioFailure, quiet_loop
+from .host import PATIENCE, RadioFailure, quiet_loop
 from .keys import Keys, KeysFailure
 from .private_bus import PrivateBus, PrivateBusFailure
 
@@ -86,7 +86,7 @@ def watch_ends(chosen, ended):
 async def begin(chosen, bus, agents, adapters):
     await bus.open()
     # One that fails ends all.
-    await asyncio.gather(*(each.open() for each in adapters))
+    await asyncio.gather(*(each.open(PATIENCE) for each in adapters))
     for each in adapters:
         # It may be gone while the others were opened.
         each.check_there()

@@ -138,10 +138,10 @@ class Adapter(Interface):
 
     # Power
 
-    async def open(self):
+    async def open(self, patience=0):
         """Makes the radio ready. The object is not on the bus yet."""
         self.radio.keystore = self.keys.store
-        await self.radio.open()
+        await self.radio.open(patience)
         self.powered = True
         self.prepare()
         self.keys.open(self.radio.address.to_string(False))

@@ -131,9 +131,9 @@ class Radio(Line):
         # The attempt to connect: its address and its task, and whether it is waited for.
         self.pending, self.wanted = None, False
 
-    async def open(self):
-        """Opens the transport and makes the controller ready."""
-        await super().open()
+    async def open(self, patience=0):
+        """Opens the transport, within some seconds where nothing listens there yet, and makes the controller ready."""
+        await super().open(patience)
         try:
             await self.start()
         except BaseException:

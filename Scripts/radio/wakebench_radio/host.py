@@ -21,6 +21,10 @@ log = logging.getLogger(__name__)
 
 # Seconds: for a transport to open, for a controller to be made ready, for one command.
 OPENING, STARTING, COMMAND = 10, 8, 4
+# Seconds for which what should listen behind a new transport is waited for, and after which it is tried again.
+PATIENCE, AGAIN = 5, 0.2
+# Schemes of transports that something else listens at.
+LISTENED = ("tcp-client", "unix", "ws-client")
 # Seconds of silence after which the controller is asked for its address.
 SILENCE = 2
 # Seconds by which an alarm is late when this process was stopped meanwhile.
@@ -286,23 +290,38 @@ class Line:
             remedy = SEE_CONTROLLER
         return RadioFailure(f"{self.name}: {doing}: {reason_of(error)}; {remedy}")
 
-    async def open(self):
-        """Opens the transport. What it tells of its end is heard from then on."""
+    async def open(self, patience=0):
+        """Opens the transport, and waits some seconds for what should listen there. What it tells of its end is heard
+        from then on."""
         # It would wrap the transport in one that does not tell of its loss.
         os.environ.pop("BUMBLE_SNOOPER", None)
-        opening = asyncio.ensure_future(open_transport(self.name))
-        await asyncio.wait({opening}, timeout=OPENING)
-        if not opening.done():
-            opening.cancel()
-            raise self.failure("cannot be opened", TimeoutError())
-        if opening.cancelled() or opening.exception():
-            raise self.failure("cannot be opened", opening.exception() or TimeoutError())
+        last = asyncio.get_running_loop().time() + patience
+        while True:
+            opening = asyncio.ensure_future(open_transport(self.name))
+            await asyncio.wait({opening}, timeout=OPENING)
+            if not opening.done():
+                opening.cancel()
+                raise self.failure("cannot be opened", TimeoutError())
+            error = TimeoutError() if opening.cancelled() else opening.exception()
+            if error is None:
+                break
+            if not self.may_come(error):
+                raise self.failure("cannot be opened", error)
+            if asyncio.get_running_loop().time() >= last:
+                raise self.failure(f"cannot be opened within {patience} s" if patience else "cannot be opened", error)
+            await asyncio.sleep(AGAIN)
         self.transport = opening.result()
         self.watch_garbage()
         if self.name.startswith("hci-socket"):
             self.read_socket(self.transport.source.socket)
         if getattr(self.transport.source, "terminated", None) is not None:
             self.watching.append(asyncio.ensure_future(self.watch_end(self.transport.source)))
+
+    def may_come(self, error):
+        """Whether nothing listens there, and may yet. Of a host with several addresses the errors have no number."""
+        several = isinstance(error, OSError) and str(error).startswith("Multiple exceptions")
+        absent = isinstance(error, (ConnectionRefusedError, FileNotFoundError))
+        return (absent or several) and self.name.partition(":")[0] in LISTENED
 
     def new_host(self):
         """A new host on the transport, whose end is this one's."""

@@ -11,7 +11,7 @@ from bumble.keys import MemoryKeyStore
 from bumble.pairing import PairingConfig
 from bumble.snoop import BtSnooper, Snooper
 
-from ..host import COMMAND, Line, LinkEnded, RadioFailure, bounded
+from ..host import COMMAND, PATIENCE, Line, LinkEnded, RadioFailure, bounded
 from . import device_file
 from .failures import Refused, TransportError, UsageError
 
@@ -129,7 +129,7 @@ class Station:
 
     async def open(self):
         try:
-            await self.line.open()
+            await self.line.open(PATIENCE)
             if "capture" in self.options:
                 self.begin_capture(self.options["capture"])
             host = self.line.new_host()
