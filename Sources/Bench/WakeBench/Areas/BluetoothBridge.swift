@@ -18,16 +18,17 @@ final class BluetoothBridge {
     private static let pauses: (first: Int64, most: Int64) = (500, 8_000)
     /// How long it may take to begin, in milliseconds: the first time it makes an environment of Python.
     private static let patience: Int64 = 300_000
-    /// Milliseconds after which it is said that it is waited for: with an environment it begins in half of that.
-    private static let unsaid: Int64 = 5_000
+    /// Milliseconds after which it is said that it is waited for: with an environment it begins before, also where it waits 5 s for
+    /// what is to listen behind a transport.
+    private static let unsaid: Int64 = 8_000
     /// Nanoseconds after which one that was ready counts as one that lasts.
     private static let lasting: Int64 = 8_000_000_000
     /// How long it has to disconnect its devices, in milliseconds, before it is killed.
     private static let longestEnd: Int32 = 5_000
-    /// How many of its lines are noted while it runs.
+    /// How many of its lines are noted until it ends after it lasted.
     private static let mostNoted = 100
 
-    /// Its users, oldest first, and where what becomes of the program is noted for each.
+    /// Its users, oldest first, and where is noted for each what becomes of the program, and what it says.
     private var users: [(id: ObjectIdentifier, note: (String) -> Void)] = []
     private let program: String
     private let transports: [String]
@@ -81,7 +82,7 @@ final class BluetoothBridge {
     ///
     /// - Parameters:
     ///   - tell: takes what the start waits for, when that takes long.
-    ///   - note: takes what becomes of the program later.
+    ///   - note: takes what becomes of the program later, and what it says.
     func join(
         _ user: AnyObject,
         tell: @escaping (String) -> Void,
@@ -105,7 +106,7 @@ final class BluetoothBridge {
     // MARK: The program
 
     private func start(tell: (String) -> Void) throws(SourceFailure) {
-        (isOpen, failures) = (true, 0)
+        (isOpen, failures, noted) = (true, 0, 0)
         let wait: Wait
         do throws(SystemError) {
             try launch()
@@ -141,7 +142,6 @@ final class BluetoothBridge {
         tie = Descriptor(owning: ends.0)
         let theirs = Descriptor(owning: ends.1)
         let words = try ProgramWords(on: loop) { [unowned self] in said($0) }
-        noted = 0
         child = try ChildProgram(
             program,
             ["--folder", folder.path, "--ready", "3", "--parent", "4"] + (keys.map { ["--keys", $0] } ?? [])
@@ -154,24 +154,25 @@ final class BluetoothBridge {
         self.words = words
     }
 
-    /// What it says once it is ready is noted; before, its end or the wait for it tells.
+    /// What it says once it is ready is noted, and of one that has ended once it lasts; else its end or the wait for it tells.
     private func said(_ line: String) {
-        guard isOpen, readyAt != nil, noted < Self.mostNoted else { return }
+        guard isOpen, noted < Self.mostNoted, let readyAt, failures == 0 || Self.lasts(since: readyAt) else { return }
         noted += 1
         note(Self.text(line) + (noted < Self.mostNoted ? "" : "; no more of what it says is noted"))
     }
 
     /// Its end is noted once, and so is its return, until it lasts again: one that ends at once, time after time, would fill the log.
     private func ended(_ end: ChildProgram.End) {
-        let lasted = readyAt.map { MonotonicClock.now() - $0 > Self.lasting } ?? false
-        // Its last line is told with its end.
-        readyAt = nil
+        let lasted = readyAt.map(Self.lasts) ?? false
         let last = lastWords
         forget()
         guard isOpen else { return }
         if lasted { failures = 0 }
         if failures == 0 {
-            note("the radio's program \(Self.text(end)): \(last); it is started again each time")
+            // What it said has been noted.
+            let words = noted == 0 ? ": \(last)" : ""
+            noted = 0
+            note("the radio's program \(Self.text(end))\(words); it is started again each time")
             isReturnNoted = false
         }
         again.arm(after: min(Self.pauses.first << min(failures, 8), Self.pauses.most))
@@ -201,7 +202,7 @@ final class BluetoothBridge {
     }
 
     private func becameReady() {
-        // What it said while it began is not noted.
+        // What it said until its word that it is ready was heard is not noted.
         words?.read()
         readyAt = MonotonicClock.now()
     }
@@ -214,6 +215,8 @@ final class BluetoothBridge {
         tie = nil
         readyAt = nil
     }
+
+    private static func lasts(since instant: Int64) -> Bool { MonotonicClock.now() - instant > lasting }
 
     private static func text(_ end: ChildProgram.End) -> String {
         switch end {
@@ -251,12 +254,14 @@ final class BluetoothBridge {
         while true {
             let passed = (MonotonicClock.now() - begin) / 1_000_000
             guard passed < Self.patience else { return .late }
-            var places = [tie, signals.number].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            let numbers = [tie, signals.number, words?.number ?? -1]
+            var places = numbers.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             let left = (isSaid ? Self.patience : Self.unsaid) - passed
-            let count = repeatingInterrupted { unsafe poll(&places, 2, Int32(clamping: max(0, left))) }
+            let count = repeatingInterrupted { unsafe poll(&places, 3, Int32(clamping: max(0, left))) }
             if places[1].revents != 0 { return .interrupted }
-            if count != 0 { return isReadySaid ? .ready : .ended }
-            guard !isSaid else { continue }
+            if places[0].revents != 0 { return isReadySaid ? .ready : .ended }
+            if places[2].revents != 0 { words?.read() }
+            guard !isSaid, count == 0 else { continue }
             isSaid = true
             tell("waiting for the radio's program: \(lastWords)")
         }
@@ -304,7 +309,7 @@ final class RadioBridges {
 final class BluetoothBridgeShare: SourcePort {
     let backend = BluetoothBridge.word
     var report: ((SourceReport) -> Void)?
-    /// Takes what becomes of the program.
+    /// Takes what becomes of the program, and what it says.
     var note: (String) -> Void = { _ in }
     private let bridge: BluetoothBridge
     private let tell: (String) -> Void

@@ -5,7 +5,8 @@ import WakeSystem
 @safe final class ProgramWords {
     /// The longest line that is kept, in bytes; the rest of a longer one is left out.
     private static let longestLine = 2_000
-    private static let atOnce = Int32(truncatingIfNeeded: MSG_DONTWAIT)
+    /// The most that is read at a time, in chunks of 4096 bytes: a program that writes without end holds up nothing else.
+    private static let mostChunks = 16
 
     private var theirs: Descriptor?
     /// The last line; empty when there is none.
@@ -20,6 +21,8 @@ import WakeSystem
         let ends = try streamPair()
         ours = Descriptor(owning: ends.0)
         theirs = Descriptor(owning: ends.1)
+        // A program that finds no room is to wait, and not to fail.
+        _ = fcntl(ends.1, F_SETFL, 0)
         self.heard = heard
         watch = try loop.watch(ours.number, for: .readable) { [unowned self] _ in read() }
     }
@@ -29,22 +32,24 @@ import WakeSystem
     /// What the program is to write to, until it has ``begun()``.
     var output: Int32 { theirs?.number ?? -1 }
 
+    /// What can be read when there are lines; -1 when there are no more.
+    var number: Int32 { watch == nil ? -1 : ours.number }
+
     /// The program has the other end now, and this one comes to its end with the program.
     func begun() { theirs = nil }
 
     /// Reads what has been written, without waiting.
     func read() {
         var buffer = [UInt8](repeating: 0, count: 4_096)
-        while watch != nil {
+        for _ in 0..<Self.mostChunks where watch != nil {
             let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-                repeatingInterrupted { unsafe recv(ours.number, bytes.baseAddress, bytes.count, Self.atOnce) }
+                repeatingInterrupted { unsafe recv(ours.number, bytes.baseAddress, bytes.count, 0) }
             }
             if count < 0, errno == EAGAIN { return }
             guard count > 0 else {
                 watch?.cancel()
                 watch = nil
-                if !line.isEmpty { end() }
-                return
+                return end()
             }
             for byte in buffer[..<count] {
                 if byte == UInt8(ascii: "\n") {
@@ -57,6 +62,7 @@ import WakeSystem
     }
 
     private func end() {
+        guard !line.isEmpty else { return }
         last = String(decoding: line, as: UTF8.self)
         line.removeAll(keepingCapacity: true)
         heard(last)
