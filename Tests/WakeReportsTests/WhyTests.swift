@@ -204,7 +204,7 @@ struct WhyTests {
         var outcome = fixture.outcome(decisions[0].id.number)
         outcome.used = .milliseconds(22_004)
         let why = try why(decisions.map { [$0] }, outcomes: [outcome])
-        let told = "pid 4711, launched in 38 ms, 22004 ms, past its window of 10 s, 2 more events in it, then suspended"
+        let told = "pid 4711, launched in 38 ms, 22004 ms with 2 more events, past its window of 10 s, then suspended"
         #expect(why.table().contains(told), "\(why.table())")
     }
 

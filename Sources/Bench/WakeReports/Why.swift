@@ -330,12 +330,12 @@ package struct Why {
         return parts.joined(separator: ", ") + (values.isEmpty ? "" : "; value \(values.joined(separator: " "))")
     }
 
-    /// ` past its window of 10 s, 3 more events in it`: each of them may have a window of its own (LIFE-11).
+    /// ` with 3 more events, past its window of 10 s`: each of them may have a window of its own (LIFE-11).
     private func past(_ budget: DecisionRecord.Budget, _ decision: DecisionRecord, _ used: Instant.Span) -> String {
         let end = decision.at.advanced(by: used)
         let more = decisions.count { $0.verdict == .backgroundDeliver && $0.at > decision.at && $0.at <= end }
-        let events = more == 0 ? "" : ", \(Plural.text(more, "more event")) in it"
-        return ", past its window of \(Self.seconds(budget.limit))\(events)"
+        let events = more == 0 ? "" : " with \(Plural.text(more, "more event"))"
+        return "\(events), past its window of \(Self.seconds(budget.limit))"
     }
 
     /// `10 s`, `250 ms`.

@@ -12,14 +12,14 @@ function shortSpan(span) {
 /** The instant of `T+02:14:07.250`, cut to seconds. */
 const cut = text => String(text).split('.')[0];
 
-/** `, past its window of 10 s, 3 more events in it`: each of them may have a window of its own (LIFE-11). */
+/** ` with 3 more events, past its window of 10 s`: each of them may have a window of its own (LIFE-11). */
 function past(run, i, span, limit) {
   const own = run.ofApp.of(run.app[i]);
   let more = 0;
   for (let place = firstFrom(run.time, own, run.time[i] + 1); place < own.length && run.time[own[place]] <= run.time[i] + span; place++) {
     if (VERDICTS[run.verdict[own[place]]] === 'background-deliver') more++;
   }
-  return ', past its window of ' + milliseconds(limit) + (more ? `, ${more} more event${more === 1 ? '' : 's'} in it` : '');
+  return (more ? ` with ${more} more event${more === 1 ? '' : 's'}` : '') + ', past its window of ' + milliseconds(limit);
 }
 
 /** `pid 4711, launched in 38 ms, 612 ms of 10 s, then suspended, didConnect; value 0648`; empty for no outcome. */
