@@ -91,7 +91,7 @@ enum WakebenchProgram {
         Verb(
             "device fuzz",
             "ADDRESS|NAME",
-            "do to a real device what careless clients do, and write down what it does; exit code 7 when it is lost",
+            "do to a real device what careless clients do, and write down what it does; exit code 7 when a fault is found",
             PeripheralFuzzCommand.run,
             options: PeripheralFuzzCommand.options
         ),

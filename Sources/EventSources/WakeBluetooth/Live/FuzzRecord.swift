@@ -102,6 +102,7 @@ package struct FuzzSummary: Hashable, Sendable {
     package var before: FuzzRecord?
     package var wasInterrupted = false
 
-    /// Whether the device was there and answered at the end, answered each request, and took no write that it does not offer.
+    /// Whether the device was there and answered at the end, had answered each request, and took no write that it does
+    /// not offer.
     package var isClean: Bool { end == .answered && hangs.isEmpty && opened.isEmpty }
 }
