@@ -23,7 +23,7 @@ start_usb() {
     for module in libcomposite usb_f_acm usb_f_hid cdc-acm usbhid hid-generic; do
         modprobe "$module" || return
     done
-    /lib/systemd/systemd-udevd --daemon && udevadm trigger && udevadm settle --timeout=30
+    /lib/systemd/systemd-udevd --daemon && udevadm trigger && udevadm settle --timeout=120
 }
 
 start_gadget() { # FILE

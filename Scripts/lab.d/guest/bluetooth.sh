@@ -21,8 +21,11 @@ bluez_has() { # OBJECT
     busctl --system --timeout=5 get-property org.bluez "$1" org.bluez.Adapter1 Address
 }
 
+# An answer that takes too long is none.
 bluez_lacks() { # OBJECT
-    ! bluez_has "$1"
+    local said
+    said=$(bluez_has "$1" 2>&1) && return 1
+    [[ $said != *"timed out"* ]]
 }
 
 start_bus() {
@@ -136,8 +139,9 @@ devices_log() { # PATTERN [SECONDS]
     echo "lab: no device said '$1'; their last lines:" >&2
     tail -n 20 /out/devices.log >&2
     if is_gone "$devices_id" 2>/dev/null; then
-        wait "$devices_id"
-        echo "lab: their program ended with $?" >&2
+        local ended=0
+        wait "$devices_id" || ended=$?
+        echo "lab: their program ended with $ended" >&2
     fi
     return 1
 }

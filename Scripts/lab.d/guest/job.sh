@@ -12,13 +12,13 @@ bench=$PWD/.build/release/wakebench
 # A launch may take an emulated processor longer than the 20 s after which the watchdog would end the app.
 budget=(--set launchBudget=2m)
 
-# On an emulated processor each start of a program, sleep or grep too, takes a tenth of a second and holds up the other processor. So
-# one program sleeps for all waits: it answers each octet after 0.2 s. The shell's own read -t is ended by its alarm now and then.
+# On an emulated processor each start of a program, sleep or grep too, takes a tenth of a second of it. So one program sleeps for all
+# waits: it answers each octet after 0.2 s. The shell's own read -t is ended by its alarm now and then.
 coproc clock {
     exec /usr/bin/python3 -ISc 'import os, time
 while octets := os.read(0, 100):
     time.sleep(0.2)
-    os.write(1, octets)' 2>/dev/null
+    os.write(1, octets)'
 }
 exec {asks}>&"${clock[1]}" {answers}<&"${clock[0]}"
 

@@ -133,7 +133,7 @@ class Accessory:
         """Ends the process: Bumble would go on, and the controller is left as it is."""
         try:
             # A controller whose owner goes does not tell the other end of the link.
-            await asyncio.wait_for(self.detach(), 5)
+            await asyncio.wait_for(self.detach(), 30)
         except Exception as error:
             say("ending failed:", type(error).__name__, error)
             os._exit(1)

@@ -25,7 +25,7 @@ from wakebench_radio.bus import PatientWriter
 from wakebench_radio.private_bus import PrivateBus
 
 # Seconds that a condition is waited for. Nothing takes as long unless something is wrong.
-BOUND = 20
+BOUND = 30
 ADAPTER, DEVICE = "org.bluez.Adapter1", "org.bluez.Device1"
 SERVICE, CHARACTERISTIC = "org.bluez.GattService1", "org.bluez.GattCharacteristic1"
 DESCRIPTOR = "org.bluez.GattDescriptor1"

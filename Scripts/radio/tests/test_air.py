@@ -33,7 +33,7 @@ DEVICES = pathlib.Path(__file__).resolve().parents[3] / "Devices" / "Bluetooth"
 # What it logs of refusals that are meant is no news.
 logging.getLogger("bumble").setLevel(logging.CRITICAL)
 # Seconds until something that must come about counts as missing.
-LIMIT = 10
+LIMIT = 30
 
 BELT = """
 device: bluetooth-peripheral

@@ -21,8 +21,8 @@ from .test_links import heart_rate
 
 SCAN = hci.HCI_LE_SET_EXTENDED_SCAN_ENABLE_COMMAND
 CONNECT = (hci.HCI_LE_CREATE_CONNECTION_COMMAND, hci.HCI_LE_EXTENDED_CREATE_CONNECTION_COMMAND)
-# Seconds in which a call fails once the controller is gone: a third of what an unanswered request may take.
-SOON = 10
+# Seconds in which a call fails once the controller is gone: less than a command may take, which would fail by itself then.
+SOON = 3.5
 GONE = "see what is behind it; /org/bluez/hci0 is withdrawn until it is back"
 
 
@@ -597,8 +597,10 @@ class PeerTests(FaultTest):
         self.assertEqual(shown, ["char0004"])
 
     async def test_a_read_that_is_not_answered_ends_with_the_link(self):
-        self.far.device.gatt_server.on_att_read_request = lambda bearer, request: None
+        asked = asyncio.Event()
+        self.far.device.gatt_server.on_att_read_request = lambda bearer, request: asked.set()
         reading, = await self.client.begin(self.client.read(self.place))
+        await asyncio.wait_for(asked.wait(), BOUND)
         self.assertFalse(reading.done())
         await self.client.call(self.path, DEVICE, "Disconnect")
         self.assertEqual(await self.refused(reading), "NotConnected")

@@ -9,7 +9,7 @@ from bumble.gatt import Characteristic, Service
 from bumble.hci import Address
 from dbus_fast import Variant
 
-from .support import ADAPTER, CHARACTERISTIC, DEVICE, HCI0, PROPERTIES, SERVICE, Client, RadioTest
+from .support import ADAPTER, BOUND, CHARACTERISTIC, DEVICE, HCI0, PROPERTIES, SERVICE, Client, RadioTest
 
 
 def heart_rate(read=None, write=None):
@@ -126,7 +126,7 @@ class Links(RadioTest):
         path = await self.client.link(peripheral.address)
         place = self.client.attribute(path, CHARACTERISTIC, "2A37")
         reading = asyncio.ensure_future(self.client.read(place))
-        await asyncio.wait_for(asked.wait(), 10)
+        await asyncio.wait_for(asked.wait(), BOUND)
         await peripheral.links[0].disconnect()
         service = place.rsplit("/", 1)[0]
         await self.client.until(

@@ -600,7 +600,7 @@ class Peripheral(OffersTest):
         await self.client.discover()
         device = await self.client.find(peripheral.address)
         await peripheral.device.stop_advertising()
-        connecting = asyncio.ensure_future(self.client.call(device, DEVICE, "Connect"))
+        connecting, = await self.client.begin(self.client.call(device, DEVICE, "Connect"))
         central = await self.linked()
         self.assertEqual(await central.read(PLACE), b"\1")
         self.assertFalse(connecting.done())

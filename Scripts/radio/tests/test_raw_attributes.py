@@ -198,7 +198,7 @@ class Central(OffersTest):
         central = await self.linked()
         await central.link.disconnect()
         await self.client.until(lambda: not self.client.objects[central.path][DEVICE]["Connected"], "the end of the link")
-        opening = asyncio.ensure_future(Raw.open(self.client, central.path))
+        opening, = await self.client.begin(Raw.open(self.client, central.path))
         await central.connect()
         self.assertEqual((await self.refused(opening)).name, "org.bluez.Error.InProgress")
         self.assertTrue(self.client.objects[central.path][DEVICE]["Connected"])

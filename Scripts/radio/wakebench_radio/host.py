@@ -24,7 +24,7 @@ OPENING, STARTING, COMMAND = 10, 8, 4
 # Seconds for which what should listen behind a new transport is waited for, and after which it is tried again.
 PATIENCE, AGAIN = 5, 0.2
 # Schemes of transports that something else listens at.
-LISTENED = ("tcp-client", "unix", "ws-client")
+LISTENED = ("tcp-client", "unix", "unix-client", "ws-client")
 # Seconds of silence after which the controller is asked for its address.
 SILENCE = 2
 # Seconds by which an alarm is late when this process was stopped meanwhile.
@@ -39,6 +39,7 @@ REMEDIES = {
     "serial": "see whether the device is there, and whether you are in its group",
     "tcp-client": "start what listens there first",
     "unix": "start what listens there first",
+    "unix-client": "start what listens there first",
     "ws-client": "start what listens there first",
     "hci-socket": "stop bluetoothd, take the adapter down (hciconfig hciN down), and give Python cap_net_admin",
     "android-netsim": "start the Android emulator or netsim, and install bumble[android]",
@@ -276,7 +277,8 @@ class Line:
     def failure(self, doing, error):
         """What could not be done, why, and what helps."""
         remedy = REMEDIES.get(self.name.partition(":")[0], SEE_HELP)
-        if isinstance(error, TransportSpecError) and (port := TCP_PORT.fullmatch(self.name)):
+        is_known = self.name.partition(":")[0] in REMEDIES
+        if isinstance(error, TransportSpecError) and not is_known and (port := TCP_PORT.fullmatch(self.name)):
             remedy = f"for a TCP port write tcp-client:{port[1]}"
         if isinstance(error, OSError) and error.errno == errno.EAFNOSUPPORT:
             return RadioFailure(f"{self.name}: {doing}: the kernel has no Bluetooth; use another kind of transport")

@@ -115,7 +115,7 @@ def parsed(arguments):
         for each in said:
             name, mark, value = each.partition("=")
             if not mark or name not in own:
-                parser.error(f"{each}: no device '{name}'; use NAME=WORD with one of {', '.join(own)}")
+                parser.error(f"{each}: no device '{name}'; use NAME=WORD with {', '.join(own) or 'a device file'}")
             if key == "fault":
                 own[name]["faults"].append(value)
             else:
@@ -352,6 +352,8 @@ class Players:
             name = words.pop(0)[:-1]
         if not words:
             raise Refused("an empty order; use 'NAME: ORDER'")
+        if not self.stations:
+            raise Refused("there is no device; only quit is an order")
         if name not in self.stations:
             found = "which device is meant" if name is None else f"no device '{name}'"
             raise Refused(f"{found}; use 'NAME: ORDER' with one of {', '.join(self.stations)}")
