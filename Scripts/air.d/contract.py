@@ -232,12 +232,10 @@ class Contract:
         ask, client = self.ask, self.client
         start = len(client.events)
         await ask("a link", DEVICE, DEVICE1, "Connect")
-        answered = len(client.events)
         await client.until(lambda: client.objects[DEVICE][DEVICE1]["ServicesResolved"].value, "ServicesResolved")
-        said = client.since(start, "Connected", "added GattC", "ServicesResolved")
-        self.tell("signals of a link, characteristics among them", said)
-        before = [text for path, text in client.events[start:answered] if path == DEVICE]
-        self.tell("connected before the answer", str("Connected=True" in before))
+        self.tell("signals of a link, characteristics among them", client.since(start, "added GattC", "ServicesResolved"))
+        # bluetoothd gives no signal of it where its socket of the link is told before that of the kernel's management.
+        await ask("whether it is connected", DEVICE, PROPERTIES, "Get", "ss", DEVICE1, "Connected")
         await ask("a second link", DEVICE, DEVICE1, "Connect")
         self.types("types of a service", self.attribute(SERVICE1, "180d"), SERVICE1)
         for uuid in ("2a37", "2a38", "2a39", "2a3a"):
