@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -59,6 +60,12 @@ def options():
         except (OSError, OverflowError):
             parser.error(f"--{name}: {number} is no open descriptor; pass it on to this process")
     return chosen
+
+
+def complain(text):
+    """Says it on standard error, where it is still read: its reader may have gone first."""
+    with contextlib.suppress(OSError):
+        print(f"radio: {text}", file=sys.stderr, flush=True)
 
 
 def watch_ends(chosen, ended):
@@ -131,10 +138,10 @@ async def run(chosen):
             if not stop.done():
                 raise BusFailure(bus.gone.result() or "it is gone")
     except BusFailure as failure:
-        print(f"radio: {place}: {failure}; see whether dbus-daemon runs there", file=sys.stderr)
+        complain(f"{place}: {failure}; see whether dbus-daemon runs there")
         code = FAILED
     except (RadioFailure, KeysFailure) as failure:
-        print(f"radio: {failure}", file=sys.stderr)
+        complain(failure)
         code = FAILED
     await asyncio.wait({asyncio.ensure_future(end(bus, adapters))}, timeout=ENDING)
     return code
@@ -163,13 +170,14 @@ def main():
             own.start()
         code = asyncio.get_event_loop_policy().new_event_loop().run_until_complete(run(chosen))
     except PrivateBusFailure as failure:
-        print(f"radio: {failure}", file=sys.stderr)
+        complain(failure)
         code = FAILED
     if own:
         own.stop()
     # Threads of a transport, and calls that are never answered, do not hold the end up.
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
     os._exit(code)
 
 
