@@ -3,7 +3,7 @@
 #   $bench                          the release build of wakebench: the guest's processor is too slow for the other
 #   ${budget[@]}                    what a run is told of a guest that is slow
 #   wait_for SECONDS COMMAND...     waits until the command succeeds; says so and fails when it does not in time
-#   has PATTERN FILE                whether a line of a short file matches
+#   has PATTERN FILE                whether a line of a short file matches; the first that does is in $found
 #   end_process ID [SECONDS]        ends a child by SIGTERM, by SIGKILL when it goes on; says so
 #   failed WHAT                     says what failed, and sets status=1: a job goes on, and ends with `exit $status`
 
@@ -47,7 +47,7 @@ wait_for() { # SECONDS COMMAND...
 has() { # PATTERN FILE
     local line
     while IFS= read -r line || [ -n "$line" ]; do
-        [[ $line =~ $1 ]] && return
+        [[ $line =~ $1 ]] && found=$line && return
     done <"$2"
     return 1
 }

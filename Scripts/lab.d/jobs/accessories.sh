@@ -23,16 +23,18 @@ tell() { # WORD...
 }
 
 heard() { # PATTERN
-    if wait_for 180 has "$1" "$log"; then grep -m 1 -E "$1" "$log"; else
+    if wait_for 180 has "$1" "$log"; then echo "$found"; else
         cat "$log" "/out/$at.log"
         failed "the end did not say '$1'"
     fi
 }
 
 has_read() { # COUNT
+    local word count rest last=0
     tell count
-    sleep 0.2
-    [ "$(sed -n 's/^read \([0-9]*\).*/\1/p' "$log" | tail -n 1)" -ge "$1" ]
+    pause 1
+    while read -r word count rest; do [ "$word" != read ] || last=$count; done <"$log"
+    [ "$last" -ge "$1" ]
 }
 
 dock() {
