@@ -23,8 +23,6 @@ log = logging.getLogger(__name__)
 OPENING, STARTING, COMMAND = 10, 8, 4
 # Seconds for which what should listen behind a new transport is waited for, and after which it is tried again.
 PATIENCE, AGAIN = 5, 0.2
-# Schemes of transports that something else listens at.
-LISTENED = ("tcp-client", "unix", "unix-client", "ws-client")
 # Seconds of silence after which the controller is asked for its address.
 SILENCE = 2
 # Seconds by which an alarm is late when this process was stopped meanwhile.
@@ -32,15 +30,16 @@ LATE = 1
 SEE_HELP = "see --help for the kinds of transport"
 NOT_HCI = "what comes is not HCI; see its speed, and what is at its other end"
 SEE_CONTROLLER = "see whether a controller is there, and whether something else uses it"
+START = "start what listens there first"
 # By scheme of a transport, what helps when it cannot be opened.
 REMEDIES = {
     "usb": "plug the dongle in, see lsusb, and let a udev rule give you its device",
     "pyusb": "plug the dongle in, see lsusb, and let a udev rule give you its device",
     "serial": "see whether the device is there, and whether you are in its group",
-    "tcp-client": "start what listens there first",
-    "unix": "start what listens there first",
-    "unix-client": "start what listens there first",
-    "ws-client": "start what listens there first",
+    "tcp-client": START,
+    "unix": START,
+    "unix-client": START,
+    "ws-client": START,
     "hci-socket": "stop bluetoothd, take the adapter down (hciconfig hciN down), and give Python cap_net_admin",
     "android-netsim": "start the Android emulator or netsim, and install bumble[android]",
 }
@@ -323,7 +322,7 @@ class Line:
         """Whether nothing listens there, and may yet. Of a host with several addresses the errors have no number."""
         several = isinstance(error, OSError) and str(error).startswith("Multiple exceptions")
         absent = isinstance(error, (ConnectionRefusedError, FileNotFoundError))
-        return (absent or several) and self.name.partition(":")[0] in LISTENED
+        return (absent or several) and REMEDIES.get(self.name.partition(":")[0]) == START
 
     def new_host(self):
         """A new host on the transport, whose end is this one's."""
