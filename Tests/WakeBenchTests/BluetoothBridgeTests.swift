@@ -45,14 +45,20 @@ private final class Stage {
         return share
     }
 
-    /// The script's word to go on.
-    func go() throws { try Data().write(to: folder.appending(path: "go")) }
+    /// A share that has started; its program goes on.
+    func begin() throws -> BluetoothBridgeShare {
+        let share = try share("usb:0")
+        try share.start(at: .zero)
+        try Data().write(to: folder.appending(path: "go"))
+        return share
+    }
 
     /// Serves until something is so; at most 20 seconds.
     func turn(until condition: () -> Bool) throws {
         let deadline = MonotonicClock.now() + 20_000_000_000
         while !condition(), MonotonicClock.now() < deadline {
-            try loop.runOnce(timeout: deadline - MonotonicClock.now())
+            // Of a file nothing tells the loop.
+            try loop.runOnce(timeout: 20_000_000)
         }
         #expect(condition(), "\(notes)")
     }
@@ -86,9 +92,7 @@ struct BluetoothBridgeTests {
     func says() throws {
         let lines = "echo 'radio: pairing failed'; printf 'half'; echo ' a line' >&2"
         let stage = try Stage("echo 'radio: begins'; ready; go; \(lines); stay")
-        let share = try stage.share("usb:0")
-        try share.start(at: .zero)
-        try stage.go()
+        let share = try stage.begin()
         try stage.turn { stage.notes.count == 2 }
         #expect(stage.notes == ["bluetooth=hci: pairing failed", "bluetooth=hci: half a line"])
         share.stop()
@@ -97,9 +101,7 @@ struct BluetoothBridgeTests {
     @Test("A long line is noted as far as 2000 bytes, and of many lines the first hundred")
     func saysMuch() throws {
         let stage = try Stage("ready; go; printf '%05000d\\n' 7; seq 200; echo; : >\"$0.over\"; stay")
-        let share = try stage.share("usb:0")
-        try share.start(at: .zero)
-        try stage.go()
+        let share = try stage.begin()
         try stage.turn { FileManager.default.fileExists(atPath: stage.folder.path + "/program.over") }
         while try stage.loop.runOnce(timeout: 0) {}
         #expect(stage.notes.count == 100)
@@ -112,9 +114,7 @@ struct BluetoothBridgeTests {
     @Test("A program that ends time after time is started again; its end, what it said and its return are noted once")
     func startsAgain() throws {
         let stage = try Stage("ready; go; echo 'radio: the bus is gone'; exit 3")
-        let share = try stage.share("usb:0")
-        try share.start(at: .zero)
-        try stage.go()
+        let share = try stage.begin()
         let again = "bluetooth=hci: the radio's program is there again"
         try stage.turn { stage.starts.count >= 3 && stage.notes.contains(again) }
         let said = ["the bus is gone", "the radio's program ended with 3; it is started again each time"]
@@ -125,9 +125,7 @@ struct BluetoothBridgeTests {
     @Test("An end without a word is noted as that")
     func endsSilently() throws {
         let stage = try Stage("ready; go; kill -9 $$")
-        let share = try stage.share("usb:0")
-        try share.start(at: .zero)
-        try stage.go()
+        let share = try stage.begin()
         try stage.turn { !stage.notes.isEmpty }
         let said = "the radio's program was ended by signal 9: it has said nothing; it is started again each time"
         #expect(stage.notes == ["bluetooth=hci: \(said)"])

@@ -25,10 +25,10 @@ final class BluetoothBridge {
     private static let lasting: Int64 = 8_000_000_000
     /// How long it has to disconnect its devices, in milliseconds, before it is killed.
     private static let longestEnd: Int32 = 5_000
-    /// How many of its lines are noted until it ends after it lasted.
+    /// How many of its lines are noted at most, until its next end that is noted.
     private static let mostNoted = 100
 
-    /// Its users, oldest first, and where is noted for each what becomes of the program, and what it says.
+    /// Its users, oldest first, each with what takes the end and return of the program, and the lines that it writes.
     private var users: [(id: ObjectIdentifier, note: (String) -> Void)] = []
     private let program: String
     private let transports: [String]
@@ -154,7 +154,8 @@ final class BluetoothBridge {
         self.words = words
     }
 
-    /// What it says once it is ready is noted, and of one that has ended once it lasts; else its end or the wait for it tells.
+    /// Lines are noted once the program is ready; after an end, once it has lasted again. Before that, the wait for it or the note
+    /// of its end has the last one.
     private func said(_ line: String) {
         guard isOpen, noted < Self.mostNoted, let readyAt, failures == 0 || Self.lasts(since: readyAt) else { return }
         noted += 1
@@ -169,7 +170,7 @@ final class BluetoothBridge {
         guard isOpen else { return }
         if lasted { failures = 0 }
         if failures == 0 {
-            // What it said has been noted.
+            // A last line that was noted is not repeated.
             let words = noted == 0 ? ": \(last)" : ""
             noted = 0
             note("the radio's program \(Self.text(end))\(words); it is started again each time")
@@ -202,7 +203,7 @@ final class BluetoothBridge {
     }
 
     private func becameReady() {
-        // What it said until its word that it is ready was heard is not noted.
+        // Lines from before are not noted.
         words?.read()
         readyAt = MonotonicClock.now()
     }
