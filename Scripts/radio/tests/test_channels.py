@@ -467,6 +467,11 @@ class Overtaken(Listening, unittest.IsolatedAsyncioTestCase):
         self.assertEqual((await self.accepted(listener))[0], f"{self.central.address} random")
         await self.client.until(lambda: self.client.objects[self.central.path][DEVICE]["Connected"], "the device")
 
+    async def test_a_central_pairs(self):
+        self.agent.answers["RequestAuthorization"] = lambda *_: ("", [])
+        await asyncio.wait_for(self.link.pair(), BOUND)
+        await self.client.until(lambda: self.client.objects[self.central.path][DEVICE]["Paired"], "the pairing")
+
     async def test_a_central_does_not_pair_without_the_agent(self):
         with self.assertRaises(ProtocolError):
             await asyncio.wait_for(self.link.pair(), BOUND)

@@ -5,11 +5,13 @@ import os
 import shutil
 import tempfile
 import unittest
+from types import SimpleNamespace
 
 from bumble.gatt import Characteristic, Service
 from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.smp import ErrorCode
 
+from wakebench_radio.agent import Delegate
 from wakebench_radio.host import Passkey
 
 from .support import (
@@ -215,6 +217,17 @@ class Pairing(RadioTest):
         self.assertEqual((await self.refused(pairing)).name, "org.bluez.Error.AuthenticationFailed")
         await agent.until(2)
         self.assertEqual(agent.asked[1], ("Cancel",))
+
+    async def test_an_agent_that_hears_of_an_end_was_asked(self):
+        told = []
+        bus = SimpleNamespace(ask=lambda *facts: told.append(facts[3]))
+        device = SimpleNamespace(place="/dev", text="dev", paired=False)
+        delegate = Delegate(bus, device, ":1.1", ":1.1", AGENT, Capability.NO_OUTPUT_NO_INPUT, by_peer=True)
+        asking = asyncio.ensure_future(delegate.confirm())
+        asyncio.get_running_loop().call_soon(delegate.over)
+        with self.assertRaises(asyncio.CancelledError):
+            await asking
+        self.assertEqual(told, ["RequestAuthorization", "Cancel"])
 
     async def test_what_an_agent_says_to_a_passkey_is_not_looked_at(self):
         _, far, path = await self.far(Capability.KEYBOARD_INPUT_ONLY)

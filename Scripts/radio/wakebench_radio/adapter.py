@@ -547,7 +547,9 @@ class Adapter(Interface):
         """The device of a link, or None. A central that asks for something is one."""
         device = self.device_of(link)
         if device is None and link.role == hci.Role.PERIPHERAL:
-            # Its first request overtook the controller's word of which advertisement it answered.
+            # Its first request overtook the controller's word of which advertisement it answered, by which Bumble knows
+            # the address of this end. Pairing fails without it. All advertisements have the same one.
+            link.self_address = self.radio.address
             self.came(link)
             device = self.device_of(link)
         return device

@@ -104,7 +104,7 @@ class Delegate(pairing.PairingDelegate):
         self.bus, self.device, self.caller, self.by_peer = bus, device, caller, by_peer
         self.client, self.path = client, path
         self.rejected = self.cancelled = False
-        # The call that waits for the user.
+        # The answer that is waited for.
         self.asking = None
 
     async def ask(self, member, signature="", *values):
@@ -112,11 +112,18 @@ class Delegate(pairing.PairingDelegate):
         if self.path is None:
             log.warning("%s: pairing needs an agent, and there is none; register one (AgentManager1)", self.device.text)
             return None
-        self.asking = asyncio.ensure_future(self.bus.call(
-            self.client, self.path, AGENT, member, "o" + signature, [self.device.place, *values], seconds=ANSWERING
-        ))
+        answered = self.asking = asyncio.get_running_loop().create_future()
+
+        def on_answer(message, refusal):
+            if not answered.done():
+                answered.set_exception(refusal) if refusal else answered.set_result(message)
+
+        # Sent before anything can end it: a Cancel is never for a question that the agent does not know.
+        self.bus.ask(
+            self.client, self.path, AGENT, member, "o" + signature, [self.device.place, *values], on_answer, ANSWERING
+        )
         try:
-            answer = await self.asking
+            answer = await answered
         except asyncio.CancelledError:
             # Pairing is over. An agent is told so where its answer is no longer waited for, and only there.
             self.tell("Cancel")
