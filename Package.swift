@@ -15,13 +15,16 @@ let unchecked: [SwiftSetting] = [.unsafeFlags(["-enforce-exclusivity=unchecked"]
 let optimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 // A debug build reads a module once for each processor otherwise, and once more for what imports it, and expands its macros each
-// time. Tests and programs are many and imported by nothing: read once they cost a quarter less. Rooms are built anew by their files.
+// time. Tests and programs are many and imported by nothing: read once they cost a quarter less. Rooms are built anew by their files,
+// but where a build is the only one (Scripts/debug).
 let whole: [SwiftSetting] = [
     .unsafeFlags(
         ["-disable-batch-mode", "-whole-module-optimization", "-num-threads", "2", "-no-emit-module-separately-wmo"],
         .when(configuration: .debug)
     )
 ]
+
+let once = Context.environment["WAKEBENCH_BUILD"] == "once"
 
 /// Rooms that apps are built with, in packages of their own, where such a flag may be refused.
 let inApps = ["WakeModel", "WakeJSON", "WakeWire"]
@@ -45,7 +48,7 @@ func room(
         exclude: exclude,
         resources: tables.map { .embedInCode("Tables/\($0)") } + templates.map { .embedInCode("Templates/\($0)") },
         swiftSettings: house + (floor == "SDK" || inApps.contains(name) ? [] : unchecked)
-            + (isOptimized ? optimized : [])
+            + (isOptimized ? optimized : []) + (once ? whole : [])
     )
 }
 

@@ -172,6 +172,9 @@ struct HouseTests {
         #expect(manifest.contains("(warns ? [.unsafeFlags([\"-suppress-warnings\"])] : phone)"))
         // One more is of tests and programs; the other are the bench's rooms', and not of those that the SDK reaches.
         #expect(manifest.contains("(floor == \"SDK\" || inApps.contains(name) ? [] : unchecked)"))
+        // Where a build is the only one of its checkout, all rooms have it; no package of an app is built so.
+        #expect(manifest.contains("+ (once ? whole : [])"))
+        #expect(manifest.contains("let once = Context.environment[\"WAKEBENCH_BUILD\"] == \"once\""))
         let optimized = manifest.matches(of: /room\("(\w+)", on: "(\w+)"[^\n]*isOptimized: true/)
         #expect(optimized.map(\.output.1) == ["WakeRouter"])
         let list = try #require(manifest.firstMatch(of: /let inApps = \[(.*?)\]/)?.1)
