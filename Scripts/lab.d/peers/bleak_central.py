@@ -7,9 +7,15 @@ from bleak import BleakClient, BleakScanner
 
 
 async def main(name, uuid, count):
-    found = await BleakScanner.find_device_by_name(name, timeout=90)
+    heard = {}
+
+    def is_it(device, said):
+        heard[device.address] = said.local_name
+        return said.local_name == name
+
+    found = await BleakScanner.find_device_by_filter(is_it, timeout=90)
     if found is None:
-        sys.exit(f"central: {name} was not heard in 90 s")
+        sys.exit(f"central: {name} was not heard in 90 s; heard: {heard or 'nothing'}")
     values = asyncio.Queue()
     # A guest without KVM takes longer than the ten seconds that bleak waits.
     async with BleakClient(found, timeout=90) as client:

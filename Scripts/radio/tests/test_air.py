@@ -264,6 +264,7 @@ class AdvertisingTests(OnAir):
         self.assertFalse(list(controller.advertisers()))
         await peer.connection.disconnect()
         await told.until("disconnected")
+        await told.until("advertising", 2)
         await self.hear(far, device.address)
 
     async def test_it_advertises_while_connected_where_the_file_says_so(self):

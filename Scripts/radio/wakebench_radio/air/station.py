@@ -214,7 +214,12 @@ class Station:
         self.link_went(connection)
         self.tell("disconnected", reason_text(reason))
         if not self.lost.done():
-            self.do(self.go_on_advertising())
+            self.do(self.return_to_air())
+
+    async def return_to_air(self):
+        """After a link. One that is there already has ended nothing."""
+        if await self.go_on_advertising() and not self.goes_on_advertising():
+            self.tell("advertising")
 
     def link_went(self, connection):
         """A link is gone."""
@@ -266,12 +271,13 @@ class Station:
     # Advertising
 
     async def go_on_advertising(self):
-        """A connection has ended the advertising in the controller, and so has nothing else."""
+        """A connection has ended the advertising in the controller, and so has nothing else. Says whether it advertises."""
         async with self.advertising:
-            if self.advertises and (not self.links or self.goes_on_advertising()):
-                await self.start_advertising()
+            wanted = self.advertises and (not self.links or self.goes_on_advertising())
+            return wanted and await self.start_advertising()
 
     async def start_advertising(self):
+        """Says whether it advertises: a central may connect meanwhile."""
         said, answered, kind = self.advertisement()
         pause = min(max(self.interval(), SHORTEST_INTERVAL), LONGEST_INTERVAL)
         arguments = {
@@ -284,9 +290,11 @@ class Station:
             # A central connected meanwhile, or the controller takes no second link.
             if not self.links:
                 raise
-            if self.goes_on_advertising():
-                kind = AdvertisingType.UNDIRECTED_SCANNABLE if answered else AdvertisingType.UNDIRECTED
-                await bounded(self.device.start_advertising(advertising_type=kind, **arguments), POWERING)
+            if not self.goes_on_advertising():
+                return False
+            kind = AdvertisingType.UNDIRECTED_SCANNABLE if answered else AdvertisingType.UNDIRECTED
+            await bounded(self.device.start_advertising(advertising_type=kind, **arguments), POWERING)
+        return True
 
     async def stop_advertising(self):
         await bounded(self.device.stop_advertising(), POWERING)
