@@ -140,10 +140,16 @@ struct RadioTests {
             let began = try program.read("began").split(separator: "\n").count
             #expect(began >= 3)
             let lines = try program.read("o/outcomes.ndjson").split(separator: "\n")
-            let notes = lines.filter { $0.contains("bluetooth=hci:") }
+            var notes = lines.filter { $0.contains("bluetooth=hci:") }
+            // The last line may come before the end, and stands by itself then.
+            var last = ": usb:0: unplugged"
+            if notes.first?.contains("bluetooth=hci: usb:0: unplugged") == true {
+                notes.removeFirst()
+                last = ""
+            }
             try #require(notes.count == 2)
-            let end = "the radio's program ended with 12: usb:0: unplugged; it is started again each time"
-            #expect(notes[0].contains("bluetooth=hci: \(end)"))
+            let end = "bluetooth=hci: the radio's program ended with 12\(last); it is started again each time"
+            #expect(notes[0].contains(end))
             #expect(notes[1].contains("bluetooth=hci: the radio's program is there again"))
         }
     }
