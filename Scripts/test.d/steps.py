@@ -31,7 +31,7 @@ SOUND = ("Sources/System/WakeALSA", "Sources/System/WakeUdev", "Sources/EventSou
 AIR = ("Scripts/radio/wakebench_radio",)
 CALLS = ("Sources/EventSources/WakeVoIP", f"{AREAS}/VoIPArea*", "Scripts/voip.d")
 COMMON = ("Package.swift", "Sources/System/WakeProcesses", "Sources/System/WakeSystem", "Devices", "Tests/Support", "Scripts/test.d/build",
-          "Scripts/lab", "Scripts/lab.d/job", "Scripts/lab.d/guest", "Scripts/lab.d/peers", "Scripts/lab.d/scenarios",
+          "Scripts/lab", "Scripts/lab.d/job", "Scripts/lab.d/air.py", "Scripts/lab.d/guest", "Scripts/lab.d/peers", "Scripts/lab.d/scenarios",
           "Scripts/lab.d/devices", "Scripts/lab.d/bundles")
 ROOMS = {
     "accessories": BLUETOOTH + ACCESSORY,
@@ -158,6 +158,7 @@ STEPS = [
     Step("format", "swift format lint --strict --recursive --parallel Sources Tests", after=("debug build",)),
     Step("steps", "Scripts/test.d/test", processors=0),
     Step("lab's starts", "Scripts/lab.d/starts", after=("lab's machine",), processors=0, parts=("all", "ci", "lab")),
+    Step("lab's air", "Scripts/lab.d/orders", after=("lab's machine",), processors=0, parts=("all", "ci", "lab")),
     Step("lab's ends", "Scripts/lab.d/ends", processors=0, parts=("all", "ci", "lab")),
     Step("demo", "Scripts/demo", after=BUILT),
     Step(

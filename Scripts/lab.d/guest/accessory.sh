@@ -34,7 +34,7 @@ start_gadget() { # FILE
 }
 
 start_classic() {
-    modprobe rfcomm && start_bus && start_radio 2 dual && start_bluetoothd
+    modprobe rfcomm && start_bus && start_dual_radio 2 && start_bluetoothd
 }
 
 start_rfcomm() { # FILE

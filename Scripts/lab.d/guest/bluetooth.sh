@@ -1,11 +1,11 @@
 # For jobs in the lab's guest: Bluetooth without hardware. Source it; job.sh comes with it.
 #
-#   start_bluetooth [COUNT]         D-Bus, two or more linked LE controllers, bluetoothd on hci0
-#   start_device FILE [OPTION...]   plays a file of Devices/Bluetooth by Scripts/radio, as "device" on hci1
-#   start_devices ARG...            plays several: FILE=NAME... --hci hci-socket:INDEX..., and what else Scripts/radio/air takes
+#   start_bluetooth [COUNT]         D-Bus, one or two LE controllers that are linked with those of devices, bluetoothd on hci0
+#   start_device FILE [OPTION...]   plays a file of Devices/Bluetooth by Scripts/radio, beside the guest, as "device"
+#   start_devices ARG...            plays several: FILE=NAME... --hci air:NUMBER..., and what else Scripts/radio/air takes; three controllers
 #   devices_log PATTERN [SECONDS]   waits until a line of /out/devices.log matches, at most until they have ended
 #   devices WORD...                 gives an order, such as disconnect, silence, advertise, arm FAULT
-#   stop_devices                    they are gone, and their controllers free for others
+#   stop_devices                    they are gone
 #   kill_devices                    the same without a word to the other end of a link, as when a battery runs out
 #   restart_bluetoothd              kills bluetoothd without notice and starts it again
 #   stop_bluetoothd                 kills it, and leaves it so
@@ -41,21 +41,43 @@ radios_are_set_up() { # COUNT
     for ((index = 0; index < $1; index++)); do radio_is_set_up "$index" || return; done
 }
 
-start_radio() { # COUNT [dual]
-    local attempt module kind=-L
-    # LE only: the devices have no use for the rest.
-    [ "${2:-}" = dual ] && kind=
-    # Beforehand, for the kernel waits 2 s for a new controller's first answer, and btvirt answers nothing while the modules
-    # it needs itself are being loaded and their ciphers tried.
-    for module in bluetooth hci_vhci af_alg algif_hash algif_skcipher cmac ecb aes_generic; do
+load_modules() {
+    local module
+    # Beforehand, for the kernel waits 2 s for a new controller's first answer, and nothing is answered while the modules that are
+    # needed are being loaded and their ciphers tried.
+    for module in bluetooth hci_vhci virtio_console af_alg algif_hash algif_skcipher cmac ecb aes_generic; do
         modprobe "$module" || [ "$module" = aes_generic ] || return
     done
+}
+
+port() { # NAME
+    local each
+    for each in /sys/class/virtio-ports/*; do
+        [ "$(<"$each/name")" = "$1" ] && echo "/dev/${each##*/}" && return
+    done
+    echo "lab: no port $1 leads to the air" >&2
+    return 1
+}
+
+start_radio() { # COUNT
+    local index
+    load_modules || return
+    for ((index = 0; index < $1; index++)); do
+        /usr/bin/python3 -ISB "$WAKEBENCH_LAB_PARTS/guest/hci.py" "$(port "hci$index")" >"/out/hci$index.log" 2>&1 &
+    done
+    wait_for 60 radios_are_set_up "$1"
+}
+
+# LE and BR/EDR: Scripts/radio's controllers have none of the latter. The devices are in the guest, then.
+start_dual_radio() { # COUNT
+    local attempt
+    load_modules || return
     /usr/bin/python3 -c 'import socket
 for cipher in ("skcipher", "ecb(aes)"), ("hash", "cmac(aes)"):
     socket.socket(socket.AF_ALG, socket.SOCK_SEQPACKET).bind(cipher)' || return
     for attempt in 1 2 3; do
         # The controllers of one process hear each other. For the library, see its source.
-        LD_PRELOAD=$WAKEBENCH_LAB/keep_memory.so btvirt $kind "-l$1" >/out/btvirt.log 2>&1 &
+        LD_PRELOAD=$WAKEBENCH_LAB/keep_memory.so btvirt "-l$1" >/out/btvirt.log 2>&1 &
         radio_id=$!
         wait_for 60 radios_are_set_up "$1" && return
         end_process "$radio_id"
@@ -75,7 +97,7 @@ start_bluetoothd() {
 }
 
 start_bluetooth() { # [COUNT]
-    start_bus && start_radio "${1:-2}" && start_bluetoothd
+    start_bus && start_radio "${1:-1}" && start_bluetoothd
 }
 
 stop_bluetoothd() {
@@ -111,55 +133,52 @@ radio_is_free() { # INDEX
     hciconfig "hci$1" down && hciconfig "hci$1" | grep -q DOWN && take_radio "$1" && drop_radio "$1"
 }
 
+# To what plays the devices, beside the guest.
+ask_air() { # WORD...
+    local answer
+    [ -n "${air:-}" ] || exec {air}<>"$(port devices)" || return
+    printf '%q ' "$@" >&"$air"
+    echo >&"$air"
+    read -r -u "$air" answer
+    [ "$answer" = ok ] || {
+        echo "lab: $1: $answer" >&2
+        return 1
+    }
+}
+
 start_devices() { # ARG...
-    local index
-    for index in $(printf '%s\n' "$@" | sed -n 's/^hci-socket://p'); do wait_for 180 radio_is_free "$index" || return; done
-    mkfifo /run/devices
-    # Open for both directions, so that it does not end when an order was written.
-    PYTHONPATH=$PYTHONPATH:$PWD/Scripts/radio /usr/bin/python3 -B -m wakebench_radio.air "$@" --again 1 >/out/devices.log 2>&1 \
-        <>/run/devices &
-    devices_id=$!
-    # Bumble makes its classes of HCI when it is imported, compiled or not, which takes a slow guest a minute.
-    devices_log '^air: ready' 300
+    ask_air start "$@" && devices_log '^air: ready'
 }
 
 start_device() { # FILE [OPTION...]
     local file=$1
     shift
-    start_devices "$file=device" --hci hci-socket:1 "$@"
+    start_devices "$file=device" --hci air:1 "$@"
 }
 
 # Their words come no more once they have ended.
 devices_say_or_end() { # PATTERN
-    has "$1" /out/devices.log || is_gone "$devices_id"
+    has "$1" /out/devices.log || [ -s /out/devices.ended ]
 }
 
 devices_log() { # PATTERN [SECONDS]
     wait_for "${2:-180}" devices_say_or_end "$1" && has "$1" /out/devices.log && return
     echo "lab: no device said '$1'; their last lines:" >&2
     tail -n 20 /out/devices.log >&2
-    if is_gone "$devices_id" 2>/dev/null; then
-        local ended=0
-        wait "$devices_id" || ended=$?
-        echo "lab: their program ended with $ended" >&2
-    fi
+    [ ! -s /out/devices.ended ] || echo "lab: their program ended with $(</out/devices.ended)" >&2
     return 1
 }
 
 devices() { # WORD...
-    # One that has ended would leave the opening waiting for a reader.
-    echo "$*" 1<>/run/devices
+    ask_air say "$@"
 }
 
 stop_devices() {
-    end_process "$devices_id"
-    rm -f /run/devices
+    ask_air end
 }
 
 kill_devices() {
-    kill -KILL "$devices_id" 2>/dev/null
-    wait "$devices_id" 2>/dev/null || true
-    rm -f /run/devices
+    ask_air kill
 }
 
 hold_adapter() { # INDEX
@@ -173,8 +192,8 @@ give_adapter() { # INDEX
 
 remove_adapter() {
     hold_adapter 0 || return
-    # On the air a device would notice by itself, after the supervision timeout; btvirt has none.
-    if [ -p /run/devices ]; then devices disconnect; fi
+    # On the air a device would notice by itself, after the supervision timeout; these controllers have none.
+    if [ -e /out/devices.log ] && [ ! -s /out/devices.ended ]; then devices disconnect; fi
 }
 
 add_adapter() {

@@ -1,5 +1,6 @@
-# Proves that service comes back after what radios do to those who rely on them: the adapter gone and another in its place in
-# mid-stream, the peripheral gone without a word in mid-write. The run folders are in /out/runs.
+# Proves that service comes back on a real bluetoothd after what radios do to those who rely on them: bluetoothd restarted and the
+# adapter gone and back in mid-stream, another adapter in its place, the peripheral gone without a word in mid-write. The run folders
+# are in /out/runs.
 #   Scripts/lab run Scripts/lab.d/jobs/faults.sh 900
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 
@@ -36,16 +37,27 @@ service_again() { # WHAT LOG PATTERN
     fi
 }
 
-start_bluetooth 3 || exit 1
-# The third controller is kept out of bluetoothd's sight until it replaces the first.
-hold_adapter 2 || exit 1
+start_bluetooth 2 || exit 1
+# The second controller is kept out of bluetoothd's sight until it replaces the first.
+hold_adapter 1 || exit 1
+start_device Devices/Bluetooth/steady-belt.yaml || exit 1
+log=/tmp/runs/radio-restarts/apps/com.example.heartrate.log
+begin radio-restarts --apps .build/apps
+wait_for 120 more $log didUpdateValue 1 || failed "no service before the restarts"
+restart_bluetoothd || failed "bluetoothd did not start again"
+service_again "bluetoothd restarted" $log didUpdateValue
+remove_adapter || failed "the adapter did not go"
+add_adapter || failed "the adapter did not come back"
+service_again "the adapter went and came back" $log didUpdateValue
+end radio-restarts
+
 start_device Devices/Bluetooth/steady-belt.yaml || exit 1
 log=/tmp/runs/other-number/apps/com.example.heartrate.log
 begin other-number --apps .build/apps
 wait_for 120 more $log didUpdateValue 1 || failed "no service of hci0"
 remove_adapter || failed "hci0 did not go"
-give_adapter 2 || failed "hci2 did not come"
-service_again "hci2 in hci0's place" $log didUpdateValue
+give_adapter 1 || failed "hci1 did not come"
+service_again "hci1 in hci0's place" $log didUpdateValue
 end other-number
 
 mkdir -p /tmp/apps && cp -r "$WAKEBENCH_LAB_PARTS/bundles/Writer" /tmp/apps/Writer.app

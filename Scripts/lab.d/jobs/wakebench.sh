@@ -1,5 +1,5 @@
 # Proves the bench on a real bluetoothd and the kernel's L2CAP channels: a device's, and those of an app that is a peripheral. The
-# other scenarios are played by Scripts/air, and one more by the job capture. The run folders are in /out/runs, for comparison with
+# other scenarios are played by Scripts/air, and one more by the job record. The run folders are in /out/runs, for comparison with
 # simulated runs.
 #   Scripts/lab run Scripts/lab.d/jobs/wakebench.sh 1200
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
