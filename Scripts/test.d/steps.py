@@ -21,8 +21,8 @@ WORLD = ("RandomWorldTests\\.RandomWorldTests",)
 BENCH = ("WakeBenchTests",)
 COMMANDS = ("CommandLineTests", "OutsideTests")
 
-# What of the sources a job of the lab is there for, beside what its own text names. One whose rooms are as they were when it was last
-# played may be left out of CI.
+# What of the sources a job of the lab is there for, beside what its own text names, and what the mutants are of. One whose rooms are
+# as they were when it was last played may be left out of CI.
 AREAS = "Sources/Bench/WakeBench/Areas"
 BLUETOOTH = ("Sources/System/WakeBus", "Sources/System/WakeBlueZ", "Sources/EventSources/WakeBluetooth", f"{AREAS}/BluetoothArea*")
 ACCESSORY = ("Sources/System/WakeUdev", "Sources/EventSources/WakeExternalAccessory", f"{AREAS}/AccessoryArea*")
@@ -33,6 +33,8 @@ CALLS = ("Sources/EventSources/WakeVoIP", f"{AREAS}/VoIPArea*", "Scripts/voip.d"
 COMMON = ("Package.swift", "Sources/System/WakeProcesses", "Sources/System/WakeSystem", "Devices", "Tests/Support", "Scripts/test.d/build",
           "Scripts/lab", "Scripts/lab.d/job", "Scripts/lab.d/air.py", "Scripts/lab.d/guest", "Scripts/lab.d/peers", "Scripts/lab.d/scenarios",
           "Scripts/lab.d/devices", "Scripts/lab.d/bundles")
+MUTATED = ("Package.swift", "Sources/Core/WakeModel", "Sources/Core/WakeRouter", "Tests/WakeRouterTests", "Tests/RandomWorldTests",
+           "Tests/Support/RouterSnapshots", "Scripts/mutate", "Scripts/mutate.d")
 ROOMS = {
     "accessories": BLUETOOTH + ACCESSORY,
     "accessory-scenarios": BLUETOOTH + ACCESSORY,
@@ -89,16 +91,15 @@ def lab_unable():
     return asked.stderr.strip().removeprefix("lab: ") if asked.returncode else None
 
 
-def left_out_of_ci(job):
-    """In CI a job is left out where nothing that it is there for has changed since the commit that last played it, which
-    Scripts/test.d/played.txt says, but at each fifth commit by count."""
+def left_out_of_ci(job, paths):
+    """In CI a job of the lab, and the mutants, are left out where nothing that they are there for has changed since the commit that last
+    played them, which Scripts/test.d/played.txt says, but at each fifth commit by count."""
     if os.environ.get("WAKEBENCH_PART") != "ci" or commits() % 5 == 0:
         return None
     played = dict(line.split() for line in (ROOT / "Scripts/test.d/played.txt").read_text().splitlines() if line and line[0] != "#")
     since = played.get(job)
     if not since or not git("cat-file", "-t", since) == "commit":
         return None
-    paths = ROOMS.get(job, BLUETOOTH + AIR) + COMMON + (f"Scripts/lab.d/jobs/{job}.sh",)
     if git("diff", "--name-only", since, "--", *paths) or git("ls-files", "--others", "--exclude-standard", "--", *paths):
         return None
     return f"its rooms are as they were at {since[:8]}, where it was played"
@@ -125,7 +126,9 @@ def lab_jobs():
             processors=EVERY if alone else 0.4,
             queue="lab",
             parts=("all", "ci", "lab"),
-            unless=lambda name=name: left_out_of_ci(name),
+            unless=lambda name=name: left_out_of_ci(
+                name, (*ROOMS.get(name, BLUETOOTH + AIR), *COMMON, f"Scripts/lab.d/jobs/{name}.sh")
+            ),
             limit=int(seconds) + 300,
         )
 
@@ -152,7 +155,10 @@ STEPS = [
     Step("air", "Scripts/air.d/test && Scripts/air --slots 5", after=(*BUILT, "environments"), processors=0.6, **RELEASE),
     Step("gpsd", "Scripts/gpsd.d/test", after=BUILT, processors=0, **RELEASE),
     Step("voip", "Scripts/voip.d/test", after=BUILT, processors=0, **RELEASE),
-    Step("mutants", "Scripts/mutate --sample 10 --jobs 1", after=("debug build", "packages")),
+    Step(
+        "mutants", "Scripts/mutate --sample 10 --jobs 1", after=("debug build", "packages"),
+        unless=lambda: left_out_of_ci("mutants", MUTATED),
+    ),
     tests("tests of values", "values", ("debug build", "packages"), only=PURE, but=WORLD),
     tests("random world", "world", ("debug build",), only=WORLD),
     Step("format", "swift format lint --strict --recursive --parallel Sources Tests", after=("debug build",)),
