@@ -31,14 +31,15 @@ SOUND = ("Sources/System/WakeALSA", "Sources/System/WakeUdev", "Sources/EventSou
 AIR = ("Scripts/radio/wakebench_radio",)
 CALLS = ("Sources/EventSources/WakeVoIP", f"{AREAS}/VoIPArea*", "Scripts/voip.d")
 COMMON = ("Package.swift", "Sources/System/WakeProcesses", "Sources/System/WakeSystem", "Devices", "Tests/Support", "Scripts/test.d/build",
-          "Scripts/lab", "Scripts/lab.d/job", "Scripts/lab.d/air.py", "Scripts/lab.d/guest", "Scripts/lab.d/peers", "Scripts/lab.d/scenarios",
-          "Scripts/lab.d/devices", "Scripts/lab.d/bundles")
+          "Scripts/debug", "Scripts/lab", "Scripts/lab.d/job", "Scripts/lab.d/air.py", "Scripts/lab.d/guest", "Scripts/lab.d/peers",
+          "Scripts/lab.d/scenarios", "Scripts/lab.d/devices", "Scripts/lab.d/bundles")
 MUTATED = ("Package.swift", "Sources/Core/WakeModel", "Sources/Core/WakeRouter", "Tests/WakeRouterTests", "Tests/RandomWorldTests",
            "Tests/Support/RouterSnapshots", "Scripts/mutate", "Scripts/mutate.d")
 ROOMS = {
     "accessories": BLUETOOTH + ACCESSORY,
     "accessory-scenarios": BLUETOOTH + ACCESSORY,
     "audio": SOUND,
+    "record": BLUETOOTH + AIR + ("Sources/Core/WakeCaptures",),
     "bluetooth": BLUETOOTH + ("Scripts/air.d", "Scripts/radio"),
     "voip": SOUND + CALLS,
 }

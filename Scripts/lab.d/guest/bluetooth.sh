@@ -3,6 +3,7 @@
 #   start_bluetooth [COUNT]         D-Bus, one or two LE controllers that are linked with those of devices, bluetoothd on hci0
 #   start_device FILE [OPTION...]   plays a file of Devices/Bluetooth by Scripts/radio, beside the guest, as "device"
 #   start_devices ARG...            plays several: FILE=NAME... --hci air:NUMBER..., and what else Scripts/radio/air takes; three controllers
+#                                   on the air; files are those outside the guest, but for /out
 #   devices_log PATTERN [SECONDS]   waits until a line of /out/devices.log matches, at most until they have ended
 #   devices WORD...                 gives an order, such as disconnect, silence, advertise, arm FAULT
 #   stop_devices                    they are gone
@@ -63,6 +64,8 @@ start_radio() { # COUNT
     local index
     load_modules || return
     for ((index = 0; index < $1; index++)); do
+        # Ports come a while after their module.
+        wait_for 60 port "hci$index" || return
         /usr/bin/python3 -ISB "$WAKEBENCH_LAB_PARTS/guest/hci.py" "$(port "hci$index")" >"/out/hci$index.log" 2>&1 &
     done
     wait_for 60 radios_are_set_up "$1"
@@ -136,7 +139,7 @@ radio_is_free() { # INDEX
 # To what plays the devices, beside the guest.
 ask_air() { # WORD...
     local answer
-    [ -n "${air:-}" ] || exec {air}<>"$(port devices)" || return
+    [ -n "${air:-}" ] || { wait_for 60 port devices && exec {air}<>"$(port devices)"; } || return
     printf '%q ' "$@" >&"$air"
     echo >&"$air"
     read -r -u "$air" answer

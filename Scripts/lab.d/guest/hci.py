@@ -3,6 +3,7 @@
 The port carries packets of HCI one after the other, and /dev/vhci takes and gives one at a time. Prints the index of the controller.
 """
 
+import errno
 import os
 import select
 import sys
@@ -42,6 +43,11 @@ while True:
         elif octets := os.read(port, 65536):
             came += octets
             for packet in packets(came):
-                os.write(kernel, packet)
+                try:
+                    os.write(kernel, packet)
+                except OSError as error:
+                    # The kernel takes nothing for a controller that is down, and what comes then is for nothing.
+                    if error.errno != errno.ENXIO:
+                        raise
         else:
             sys.exit("hci: the port was closed")

@@ -4,6 +4,7 @@
 # that in the foreground and in the background. Last a healthy lamp is fuzzed, and one that dies, whose death must be named, over the
 # kernel's Attribute Protocol sockets; Scripts/air has live checks, and a lamp that hangs. The records are in /out.
 #   Scripts/lab run Scripts/lab.d/jobs/bluetooth.sh 900
+# machine: air
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 
 bleak() { # COUNT
@@ -49,15 +50,14 @@ devices_log '^device: disconnected' || failed "the belt heard of no end"
 .build/debug/PeripheralEnd Scripts/lab.d/devices/reader.yaml >/out/peripheral.log 2>&1 &
 peripheral_id=$!
 wait_for 180 has '^advertising-started' /out/peripheral.log || failed "the peripheral does not advertise"
+restart_bluetoothd || failed "bluetoothd did not start again"
 remove_adapter || failed "the adapter did not go"
 add_adapter || failed "the adapter did not come back"
-restart_bluetoothd || failed "bluetoothd did not start again"
-bluetoothctl power on >/dev/null
-bleak 1
 cat /out/devices.log
 stop_devices
 
 echo "== peripheral =="
+# It has to switch the adapter on.
 start_device Scripts/lab.d/devices/reader.yaml && devices_log '^device: finished' || failed "the central did not finish"
 cat /out/devices.log
 heard 'connected' 'service 180D 2A37 2A38 2A39 2A3A 2A3B' 'read 2A38 01' 'wrote 2A39 01' \
@@ -67,6 +67,12 @@ heard 'connected' 'service 180D 2A37 2A38 2A39 2A3A 2A3B' 'read 2A38 01' 'wrote 
 stop_devices
 cat /out/peripheral.log
 end_process "$peripheral_id"
+
+echo "== bleak, again =="
+start_device Devices/Bluetooth/heart-rate-belt.yaml || exit 1
+bluetoothctl power on >/dev/null
+bleak 1
+stop_devices
 
 lamp=$WAKEBENCH_LAB_PARTS/devices/lamp.yaml
 start_devices "$lamp=healthy" "$lamp=vanishing" --hci air:1 --hci air:2 --local-name vanishing=Vanishing \

@@ -2,6 +2,7 @@
 # adapter gone and back in mid-stream, another adapter in its place, the peripheral gone without a word in mid-write. The run folders
 # are in /out/runs.
 #   Scripts/lab run Scripts/lab.d/jobs/faults.sh 900
+# machine: air
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 
 begin() { # NAME ARG...

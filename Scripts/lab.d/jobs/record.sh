@@ -3,6 +3,7 @@
 # them can be compared with the belt. Then the belt is recorded, /out/recorded-belt.yaml, while what others do is overheard without
 # a device being named, /out/overheard.yaml. It says three values in 44 s, as in its scenario.
 #   Scripts/lab run Scripts/lab.d/jobs/record.sh 900
+# machine: air
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 source "$WAKEBENCH_LAB_PARTS/guest/scenarios.sh"
 

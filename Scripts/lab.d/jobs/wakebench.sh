@@ -2,6 +2,7 @@
 # other scenarios are played by Scripts/air, and one more by the job record. The run folders are in /out/runs, for comparison with
 # simulated runs.
 #   Scripts/lab run Scripts/lab.d/jobs/wakebench.sh 1200
+# machine: air
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 source "$WAKEBENCH_LAB_PARTS/guest/scenarios.sh"
 

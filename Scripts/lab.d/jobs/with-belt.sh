@@ -1,5 +1,6 @@
-# Starts bluetoothd on hci0 and a belt from a device file on hci1, then runs a command and ends with its status.
+# Starts bluetoothd on hci0 and a belt from a device file beside the guest, then runs a command and ends with its status.
 #   Scripts/lab run Scripts/lab.d/jobs/with-belt.sh SECONDS DEVICE.yaml COMMAND [ARGUMENT...]
+# machine: air
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 device=$1
 shift
