@@ -8,10 +8,12 @@ import unittest
 from types import SimpleNamespace
 
 from bumble.gatt import Characteristic, Service
+from bumble.hci import Role
 from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.smp import ErrorCode
 
-from wakebench_radio.agent import Delegate
+from wakebench_radio.agent import Delegate, pair
+from wakebench_radio.bus import Refused
 from wakebench_radio.host import Passkey
 
 from .support import (
@@ -294,6 +296,26 @@ class Pairing(RadioTest):
         await self.client.call("/org/bluez", manager, "UnregisterAgent", "o", AGENT)
         gone = await self.refused(self.client.call("/org/bluez", manager, "UnregisterAgent", "o", AGENT))
         self.assertEqual(gone.name, "org.bluez.Error.DoesNotExist")
+
+
+class EndedLinks(unittest.IsolatedAsyncioTestCase):
+    async def test_a_link_that_ends_before_its_pairing_begins_cancels_it(self):
+        """Its end was told in the turn before: Bumble's pairing would wait for it for ever."""
+        manager = SimpleNamespace(sessions={})
+        adapter = SimpleNamespace(radio=SimpleNamespace(device=SimpleNamespace(smp_manager=manager)))
+        for role in (Role.CENTRAL, Role.PERIPHERAL):
+            with self.subTest(role=role.name):
+                begun = []
+                link = SimpleNamespace(
+                    role=role, handle=1, pair=lambda: begun.append("pair"), on=lambda event, _: begun.append(event)
+                )
+                device = SimpleNamespace(
+                    bearer=SimpleNamespace(connection=link, alive=False), adapter=adapter, text="F0:00:00:00:00:01"
+                )
+                with self.assertRaises(Refused) as caught:
+                    await asyncio.wait_for(pair(device, SimpleNamespace(over=lambda: None)), BOUND)
+                self.assertEqual(caught.exception.name, "org.bluez.Error.AuthenticationCanceled")
+                self.assertEqual(begun, [])
 
 
 class Keys(unittest.IsolatedAsyncioTestCase):

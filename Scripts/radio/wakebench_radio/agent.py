@@ -184,10 +184,8 @@ class Nothing(pairing.PairingDelegate):
 async def pair(device, delegate):
     """Pairs a device whose link is up. Refused says what bluetoothd says of a failure."""
     bearer = device.bearer
-    connection = bearer.connection
-    work = connection.pair() if connection.role == Role.CENTRAL else paired_by_central(connection)
     try:
-        await bounded(work, PAIRING)
+        await bounded(begin_pairing(bearer), PAIRING)
     except ProtocolError as error:
         log.warning("%s: pairing failed: %s; remove old bonds at both ends", device.text, error.error_name)
         if getattr(delegate, "rejected", False):
@@ -201,6 +199,14 @@ async def pair(device, delegate):
     finally:
         delegate.over()
         end_session(device, bearer)
+
+
+async def begin_pairing(bearer):
+    """Pairs by Bumble, which waits for ever on a link that has ended: it may have since this task was made."""
+    if not bearer.alive:
+        raise LinkEnded
+    connection = bearer.connection
+    await (connection.pair() if connection.role == Role.CENTRAL else paired_by_central(connection))
 
 
 async def paired_by_central(connection):
