@@ -45,6 +45,15 @@ def end_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
+def program(limits):
+    """The bridge as arguments of Python, with other limits (see World.begin_bridge)."""
+    lines = []
+    for name, seconds in limits.items():
+        module, limit = name.split(".")
+        lines.append(f"from wakebench_radio import {module}; {module}.{limit} = {seconds}")
+    return "-c", "\n".join((*lines, "from wakebench_radio import __main__", "__main__.main()"))
+
+
 class World:
     """A folder with a bus, controllers and a bridge, each a process of its own."""
 
@@ -67,9 +76,13 @@ class World:
         self.processes.append(process)
         return process
 
-    def begin_bridge(self, *more, transports=None, **how):
-        """Starts the bridge on the first controller, and returns what it says when it is ready."""
-        command = [sys.executable, "-m", "wakebench_radio", "--bus", self.address, *more]
+    def begin_bridge(self, *more, transports=None, limits={}, **how):
+        """Starts the bridge on the first controller, and returns what it says when it is ready.
+
+        `limits` are other limits of it, in seconds, by module and name: {"host.COMMAND": 600}. With long ones a test sees
+        what answers by itself, on a machine of any speed. A module is named before those that take its limits over.
+        """
+        command = [sys.executable, *program(limits), "--bus", self.address, *more]
         for each in transports or self.sockets[:1]:
             command += ["--hci", each]
         self.bridge = self.begin(command, **how)

@@ -21,13 +21,14 @@ from .test_links import heart_rate
 
 SCAN = hci.HCI_LE_SET_EXTENDED_SCAN_ENABLE_COMMAND
 CONNECT = (hci.HCI_LE_CREATE_CONNECTION_COMMAND, hci.HCI_LE_EXTENDED_CREATE_CONNECTION_COMMAND)
-# Seconds in which a call fails once the controller is gone: less than a command may take, which would fail by itself then.
-SOON = 3.5
 GONE = "see what is behind it; /org/bluez/hci0 is withdrawn until it is back"
 
 
 class FaultTest(unittest.IsolatedAsyncioTestCase):
     """Each test has a world of its own, with something between the bridge and its controller."""
+
+    # A command and a link's first request do not fail by themselves.
+    limits = {"host.COMMAND": 600, "bearer.FIRST": 600}
 
     async def asyncSetUp(self):
         asyncio.get_running_loop().set_debug(False)
@@ -39,7 +40,7 @@ class FaultTest(unittest.IsolatedAsyncioTestCase):
 
     async def bridge(self):
         said = await asyncio.to_thread(
-            self.world.begin_bridge, transports=[self.between.transport], stderr=self.errors
+            self.world.begin_bridge, transports=[self.between.transport], limits=self.limits, stderr=self.errors
         )
         if said is None:
             return None
@@ -57,9 +58,9 @@ class FaultTest(unittest.IsolatedAsyncioTestCase):
         self.errors.seek(0)
         return [line.removeprefix(f"radio: {self.between.transport}: ") for line in self.errors.read().splitlines()]
 
-    async def refused(self, work, seconds=SOON):
+    async def refused(self, work):
         with self.assertRaises(Refusal) as caught:
-            await asyncio.wait_for(work, seconds)
+            await asyncio.wait_for(work, BOUND)
         return caught.exception.name.removeprefix("org.bluez.Error.")
 
     async def back(self, client):
@@ -276,11 +277,13 @@ class LossTests(FaultTest):
 class SilenceTests(FaultTest):
     """A command that is not answered: its name is said, and the adapter is made anew."""
 
+    limits = {}
+
     async def silent(self, work, *codes):
         """What a call is refused with while commands are not answered; the last line that was said."""
         client = self.client
         await self.command(*codes)
-        name = await self.refused(work(client), 10)
+        name = await self.refused(work(client))
         await client.until(lambda: HCI0 not in client.objects, "the adapter's end")
         said = self.lines()[-1]
         self.between.down = lambda packet: (packet,)
@@ -318,7 +321,7 @@ class SilenceTests(FaultTest):
         connecting = asyncio.ensure_future(client.call(path, DEVICE, "Connect"))
         await asyncio.wait_for(came, BOUND)
         await client.call(path, DEVICE, "Disconnect")
-        self.assertEqual(await self.refused(connecting, 4), "Failed")
+        self.assertEqual(await self.refused(connecting), "Failed")
         self.assertIn("the controller does not give up to connect to", self.lines()[-1])
         # What is said helps.
         self.between.down = lambda packet: (packet,)
@@ -406,6 +409,8 @@ class RefusalTests(FaultTest):
 class BabbleTests(FaultTest):
     """What a controller says unasked: it is left out, and values go on."""
 
+    limits = {}
+
     async def survives(self, packets):
         client = await self.bridge()
         path = await client.link((await self.peripheral()).address)
@@ -481,13 +486,13 @@ class QueueTests(FaultTest):
 
     async def test_commands_that_wait_for_room_fail_with_the_link(self):
         await self.far.links[0].disconnect()
-        said = await asyncio.wait_for(asyncio.gather(*self.commands, return_exceptions=True), SOON)
+        said = await asyncio.wait_for(asyncio.gather(*self.commands, return_exceptions=True), BOUND)
         self.assertEqual([each.name for each in said[-60:]], ["org.bluez.Error.NotConnected"] * 60)
 
     async def test_another_link_goes_on(self):
         reading, = await self.client.begin(self.client.read(self.other_place))
         await self.far.links[0].disconnect()
-        self.assertEqual(await asyncio.wait_for(reading, SOON), b"\0\x48")
+        self.assertEqual(await asyncio.wait_for(reading, BOUND), b"\0\x48")
         await asyncio.gather(*self.commands, return_exceptions=True)
 
 
