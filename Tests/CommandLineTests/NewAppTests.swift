@@ -64,7 +64,7 @@ struct NewAppTests {
         #expect(try program.run("app", "verify", "a folder's/pulse/My_Pulse.app").errors == "")
     }
 
-    /// What README.md says of code that an iOS app shares.
+    /// What the guide says of code that an iOS app shares.
     private static let shared = """
         #if os(iOS)
         #error("no flag turns this on")
@@ -106,14 +106,15 @@ struct NewAppTests {
         #expect(tested.output.contains("relaunches it after the system ended it\" passed"), "\(tested.output)")
     }
 
-    @Test("The test in README.md is the one that app new writes")
-    func readme() throws {
+    @Test("The test in the guide is the one that app new writes")
+    func guide() throws {
         let program = try Program()
         defer { program.clean() }
         #expect(try program.run("app", "new", "Beat").code == 0)
         let test = try program.read("Beat/Tests/ScenarioTests.swift")
-        let readme = try String(contentsOf: Program.repository.appending(path: "README.md"), encoding: .utf8)
-        #expect(readme.contains("```swift\n\(test)```\n"))
+        let file = "Sources/CommandLine/wakebench/wakebench.docc/Apps.md"
+        let page = try String(contentsOf: Program.repository.appending(path: file), encoding: .utf8)
+        #expect(page.contains("```swift\n\(test)```\n"))
     }
 
     /// The words after `app new`, the exit code, and what the line says.

@@ -9,7 +9,7 @@ struct ScriptsTests {
         var isFolder: ObjCBool = false
         let path = folder.appending(path: name).path
         let exists = unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-        return exists && !isFolder.boolValue
+        return exists && !isFolder.boolValue && !name.hasSuffix(".md")
     }
 
     private func run(_ script: String, _ words: [String], path: String? = nil) throws -> Program.Outcome {

@@ -1,4 +1,4 @@
-"""Errors that end in one line on standard error and an exit code of the README's table."""
+"""Errors that end in one line on standard error and an exit code of `wakebench exit-codes`."""
 
 USAGE, NOT_FOUND, INVALID, LACKING = 2, 3, 11, 12
 
