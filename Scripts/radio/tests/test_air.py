@@ -26,7 +26,7 @@ from wakebench_radio.air.beacon import Beacon, Distances
 from wakebench_radio.air.central import Central, advertises, overflow_bit
 from wakebench_radio.air.failures import FileError, NoFile, Refused, TransportError
 from wakebench_radio.air.peripheral import Peripheral
-from wakebench_radio.host import Passkey
+from wakebench_radio.host import LinkEnded, Passkey
 from wakebench_radio.link import Air, serve
 
 DEVICES = pathlib.Path(__file__).resolve().parents[3] / "Devices" / "Bluetooth"
@@ -909,6 +909,21 @@ class FileTests(unittest.TestCase):
         with self.assertRaises(NoFile) as raised:
             device_file.read("/none.yaml")
         self.assertEqual(raised.exception.code, 3)
+
+
+class EndedLinks(unittest.IsolatedAsyncioTestCase):
+    async def test_a_request_of_a_link_that_ends_before_it_begins_is_not_made(self):
+        """Bumble would wait for its answer."""
+        central, begun = Central.__new__(Central), []
+        central.peer = object()
+
+        async def work():
+            begun.append(True)
+
+        asyncio.get_running_loop().call_soon(setattr, central, "peer", None)
+        with self.assertRaises(LinkEnded):
+            await central.request(work())
+        self.assertEqual(begun, [])
 
 
 if __name__ == "__main__":

@@ -188,6 +188,28 @@ class CommandTests(unittest.IsolatedAsyncioTestCase):
         self.assertIn(f"air: {place}: ", self.errors.getvalue())
         self.assertIn("; name another port", self.errors.getvalue())
 
+    async def test_a_folder_that_another_air_uses_is_named_and_stays_its_own(self):
+        await self.begin(self.belt)
+        place = str(self.folder / "air")
+        self.assertEqual(await self.run_air(self.beacon, "--link", place, orders=-1), 12)
+        self.assertIn(f"air: {place}: Address already in use; name a folder that", self.errors.getvalue())
+        await self.connect()
+        await self.out.told.until("belt: connected")
+
+    async def test_a_folder_of_an_air_that_was_killed_is_used_again(self):
+        (self.folder / "air").mkdir()
+        with socket.socket(socket.AF_UNIX) as left:
+            left.bind(f"{self.folder}/air/0")
+        await self.begin(self.belt)
+        await self.connect()
+
+    async def test_a_file_in_the_place_of_a_socket_is_left(self):
+        (self.folder / "air").mkdir()
+        (self.folder / "air" / "0").write_text("mine")
+        self.assertEqual(await self.run_air(self.belt, "--link", str(self.folder / "air"), orders=-1), 12)
+        self.assertIn("/air: File exists; name a folder that", self.errors.getvalue())
+        self.assertEqual((self.folder / "air" / "0").read_text(), "mine")
+
     async def test_a_capture_that_cannot_be_written_ends_with_2(self):
         words = ["--link", f"{self.folder}/air", "--capture", f"belt={self.folder}/none/belt.btsnoop"]
         self.assertEqual(await self.run_air(self.belt, *words, orders=-1), 2)
@@ -231,6 +253,20 @@ class UsageTests(unittest.TestCase):
 
 
 class ProcessTests(unittest.TestCase):
+    def test_ctrl_c_at_its_start_is_no_traceback(self):
+        """It comes while Bumble is imported: this one sends it."""
+        with tempfile.TemporaryDirectory() as folder:
+            bumble = pathlib.Path(folder) / "bumble"
+            bumble.mkdir()
+            (bumble / "__init__.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+            for module in "wakebench_radio", "wakebench_radio.air":
+                with self.subTest(module=module):
+                    ended = subprocess.run(
+                        [sys.executable, "-m", module, "--help"], capture_output=True, text=True,
+                        env=os.environ | {"PYTHONPATH": os.pathsep.join([folder, str(HERE.parent)])},
+                    )
+                    self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (-signal.SIGINT, "", ""))
+
     def test_in_the_background_of_a_terminal_it_goes_on(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "belt.yaml"

@@ -225,6 +225,8 @@ class Ends(unittest.IsolatedAsyncioTestCase):
             "tcp:127.0.0.1:6402": ": unknown transport scheme; for a TCP port write tcp-client:127.0.0.1:6402",
             "serial:/dev/none": ": could not open port /dev/none",
             "usb:": ": what stands behind its colon is not complete; see --help",
+            f"unix:{self.world.folder}/{'x' * 120}": ": AF_UNIX path too long; name a shorter path",
+            "tcp-client:localhost:99999": ": 99999 is no port; use 1 to 65535",
         }
         saying = (self.failure("--bus", self.world.address, "--hci", transport) for transport in reasons)
         for (transport, reason), said in zip(reasons.items(), await asyncio.gather(*saying)):
@@ -297,6 +299,17 @@ class Lines(unittest.IsolatedAsyncioTestCase):
             await asyncio.wait_for(waiting, BOUND)
         self.assertIsNotNone(line.transport)
         await line.close_transport()
+
+    async def test_a_place_that_cannot_be_used_has_its_remedy(self):
+        remedies = {
+            PermissionError(13, "Permission denied"): "run it as a user that may connect there",
+            socket.gaierror(-2, "Name or service not known"): "see the host's name",
+            ConnectionRefusedError(111, "Connection refused"): "start what listens there first",
+        }
+        for error, remedy in remedies.items():
+            with self.subTest(remedy=remedy):
+                said = str(Line("tcp-client:there:1", self.fail).failure("cannot be opened", error))
+                self.assertTrue(said.endswith(f"; {remedy}"), said)
 
     async def test_only_what_may_come_is_waited_for(self):
         for name, reason in (("serial:/dev/none", "could not open port"), ("pigeon:x", "unknown transport scheme")):

@@ -1,6 +1,7 @@
 """Faults around the bridge: of its transport at each moment, its controller, its peers and its clients."""
 
 import asyncio
+import contextlib
 import random
 import signal
 import tempfile
@@ -10,6 +11,8 @@ from types import SimpleNamespace
 from bumble import att, hci
 from bumble.core import UUID
 from dbus_fast import Message, Variant
+from websockets.asyncio.server import serve
+from websockets.exceptions import ConnectionClosed
 
 from wakebench_radio.host import Line, RadioFailure
 
@@ -221,6 +224,41 @@ class LossTests(FaultTest):
         await agent.until(2)
         self.assertEqual(agent.asked[1], ("Cancel",))
         await self.lost(client)
+
+    async def test_in_pairing_over_a_transport_that_tells_of_no_loss(self):
+        """Bumble hears of the end of a websocket, as of netsim, from this program alone."""
+        ends = []
+
+        async def pass_on(websocket):
+            reader, writer = await asyncio.open_unix_connection(self.between.controller)
+            ends.append(websocket)
+
+            async def up():
+                while octets := await reader.read(65536):
+                    await websocket.send(octets)
+
+            passing = asyncio.ensure_future(up())
+            with contextlib.suppress(ConnectionClosed):
+                async for octets in websocket:
+                    writer.write(octets)
+            passing.cancel()
+            writer.close()
+
+        server = await serve(pass_on, "127.0.0.1", 0)
+        self.addCleanup(server.close)
+        transport = f"ws-client:ws://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        await asyncio.to_thread(
+            self.world.begin_bridge, transports=[transport], limits=self.limits | {"agent.PAIRING": 600}, stderr=self.errors
+        )
+        client = await Client.open(self.world.address)
+        self.addCleanup(client.close)
+        agent = Agent(client, {"RequestAuthorization": lambda *_: None})
+        await register(client, "NoInputNoOutput")
+        path = await client.link((await self.peripheral()).address)
+        pairing = asyncio.ensure_future(client.call(path, DEVICE, "Pair"))
+        await agent.until(1)
+        ends[0].transport.abort()
+        self.assertEqual(await self.refused(pairing), "AuthenticationCanceled")
 
     async def test_before_the_adapter_is_announced(self):
         """It is lost while another transport is opened."""

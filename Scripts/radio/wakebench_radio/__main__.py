@@ -9,6 +9,10 @@ import os
 import signal
 import sys
 
+if __name__ == "__main__":
+    # Ctrl-C ends it without a traceback while Bumble is imported, which takes a second.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 from .adapter import Adapter
 from .agent import AgentManager
 from .bus import Bus, BusFailure

@@ -9,6 +9,7 @@ import errno
 import logging
 import os
 import re
+import socket
 import warnings
 
 from bumble import hci
@@ -43,8 +44,20 @@ REMEDIES = {
     "hci-socket": "stop bluetoothd, take the adapter down (hciconfig hciN down), and give Python cap_net_admin",
     "android-netsim": "start the Android emulator or netsim, and install bumble[android]",
 }
+HIGHEST_PORT = 65_535
 # What may be meant for a TCP port.
 TCP_PORT = re.compile(r"(?:tcp:)?([\w.-]+:[0-9]{1,5})")
+
+
+def start_or(error):
+    """What helps where a program should listen, and where its place itself is wrong."""
+    if isinstance(error, PermissionError):
+        return "run it as a user that may connect there"
+    if isinstance(error, socket.gaierror):
+        return "see the host's name"
+    if isinstance(error, OSError) and "too long" in str(error):
+        return "name a shorter path"
+    return START
 
 
 def quiet_loop(verbose):
@@ -279,6 +292,8 @@ class Line:
         is_known = self.name.partition(":")[0] in REMEDIES
         if isinstance(error, TransportSpecError) and not is_known and (port := TCP_PORT.fullmatch(self.name)):
             remedy = f"for a TCP port write tcp-client:{port[1]}"
+        if remedy == START:
+            remedy = start_or(error)
         if isinstance(error, OSError) and error.errno == errno.EAFNOSUPPORT:
             return RadioFailure(f"{self.name}: {doing}: the kernel has no Bluetooth; use another kind of transport")
         wrong = isinstance(error, (AssertionError, ValueError, LookupError)) and not isinstance(error, TransportSpecError)
@@ -296,6 +311,10 @@ class Line:
         from then on."""
         # It would wrap the transport in one that does not tell of its loss.
         os.environ.pop("BUMBLE_SNOOPER", None)
+        kind, port = self.name.partition(":")[0], self.name.rpartition(":")[2]
+        if kind in ("tcp-client", "tcp-server") and port.isdecimal() and int(port) > HIGHEST_PORT:
+            # asyncio takes the port's last 16 bits.
+            raise RadioFailure(f"{self.name}: cannot be opened: {port} is no port; use 1 to {HIGHEST_PORT}")
         last = asyncio.get_running_loop().time() + patience
         while True:
             opening = asyncio.ensure_future(open_transport(self.name))
@@ -377,10 +396,12 @@ class Line:
         if self.lost is None:
             self.lost = reason
             self.gone.set()
-            if self.host is not None:
-                self.host.finish()
             if self.opened:
                 asyncio.get_running_loop().call_soon(self.on_lost, reason)
+            if self.host is not None:
+                self.host.finish()
+                # What waits for a link's end hears of it. Not all of Bumble's transports tell of a loss themselves.
+                self.host.emit("flush")
 
     def silent(self, host, command):
         # One that was replaced waits for nothing.

@@ -13,12 +13,15 @@ a reset that resets, a host that goes, and an answer to each command.
 
 import argparse
 import asyncio
+import contextlib
 import dataclasses
+import errno
 import json
 import logging
 import os
 import signal
 import socket
+import stat
 import sys
 
 from bumble import controller, hci, link, ll
@@ -460,11 +463,24 @@ class Host(asyncio.Protocol):
             self.server.controller.leave(Error.CONNECTION_TIMEOUT_ERROR)
 
 
+def require_free(place):
+    """Raises OSError where a program listens at a path already, or it is no socket's: asyncio would remove it."""
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISSOCK(os.stat(place).st_mode):
+            raise OSError(errno.EEXIST, os.strerror(errno.EEXIST))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
+        # Nothing is connected: a socket of datagrams does not fit one that listens. A path that is too long fails here as there.
+        if other.connect_ex(place) == errno.EPROTOTYPE:
+            raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
+
+
 class Server:
     """A controller on a socket. `transport` is what a Bumble host is given, `address` the controller's public one."""
 
     def __init__(self, linked):
         self.controller, self.host, self.server, self.transport = linked, None, None, None
+        # Of the path of a Unix socket.
+        self.inode = None
 
     @property
     def address(self):
@@ -475,11 +491,9 @@ class Server:
         kind, _, place = where.partition(":")
         if kind == "unix" and place:
             os.makedirs(os.path.dirname(place) or ".", exist_ok=True)
-            # The path of one that ended without removing it.
-            if os.path.exists(place):
-                os.unlink(place)
+            require_free(place)
             self.server = await loop.create_unix_server(lambda: Host(self), place)
-            self.transport = f"unix:{place}"
+            self.transport, self.inode = f"unix:{place}", os.stat(place).st_ino
         elif kind == "tcp" and place.rpartition(":")[2].isdecimal():
             name, _, port = place.rpartition(":")
             self.server = await loop.create_server(lambda: Host(self), name or "127.0.0.1", int(port))
@@ -496,8 +510,11 @@ class Server:
     def close(self):
         self.server.close()
         self.drop()
-        if self.transport.startswith("unix:") and os.path.exists(self.transport[5:]):
-            os.unlink(self.transport[5:])
+        if self.inode is not None:
+            with contextlib.suppress(OSError):
+                # The path may be another's by now.
+                if os.stat(self.transport[5:]).st_ino == self.inode:
+                    os.unlink(self.transport[5:])
 
 
 async def serve(where, air, number):

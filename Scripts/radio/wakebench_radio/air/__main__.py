@@ -24,8 +24,13 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import stat
 import sys
+
+if __name__ == "__main__":
+    # Ctrl-C ends it without a traceback while Bumble is imported, which takes a second.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 from . import device_file
 from .beacon import Beacon
@@ -262,6 +267,8 @@ class Players:
             for number in range(1 + count + self.options.strangers):
                 self.servers.append(await serve(place(number), air, number + 1))
         except OSError as error:
+            if isinstance(error, socket.gaierror):
+                remedy = "see the host's name"
             raise TransportError(f"{self.options.link}: {error.strerror or error}; {remedy}") from None
         transports = [each.transport for each in self.servers]
         self.say(f"air: bench {transports[0]}")
@@ -274,7 +281,7 @@ class Players:
         if found := PORT.fullmatch(self.options.link):
             host, port = found[1], int(found[2])
             return lambda number: f"tcp:{host}:{port + number if port else 0}", "name another port"
-        folder, remedy = pathlib.Path(self.options.link), "name a folder that can be written, by a short path"
+        folder, remedy = pathlib.Path(self.options.link), "name a folder that can be written and no other air uses, by a short path"
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:

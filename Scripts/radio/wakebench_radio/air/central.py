@@ -189,11 +189,16 @@ class Central(Station):
 
     async def request(self, work, limit=REQUESTING):
         """An answer of the other end; one that does not come costs the link."""
-        if self.peer is None:
-            work.close()
-            raise LinkEnded
+
+        async def begin():
+            # Bumble does not see that a link has ended, as it may have since this task was made.
+            if self.peer is None:
+                work.close()
+                raise LinkEnded
+            return await work
+
         try:
-            return await bounded(work, limit)
+            return await bounded(begin(), limit)
         except TimeoutError:
             await self.disconnect()
             raise LinkEnded from None
