@@ -114,14 +114,29 @@ struct CompletionTests {
         #expect(try completed(zsh, head + "words=(wakebench report ''); CURRENT=3; _wakebench") == ["files -/"])
     }
 
-    @Test("help --json has each verb of help, with its options")
+    /// A line has a verb and what follows it, or a noun and its verbs; a text stands behind two spaces at least.
+    private func verbs(inHelp text: String) -> [[String]] {
+        text.replacing(/,\n {6}/, with: ", ").split(separator: "\n").filter {
+            $0.hasPrefix("  ") && !$0.hasPrefix("   ")
+        }.flatMap { line in
+            let names = line.dropFirst(2).split(separator: "  ")[0].split(separator: " ").map {
+                $0.filter { $0 != "," }
+            }
+            let verbs = names.dropFirst().prefix { $0.first?.isLowercase ?? false && !$0.contains("|") }
+            return verbs.isEmpty ? [[names[0]]] : verbs.map { [names[0], $0] }
+        }
+    }
+
+    @Test("help has each verb once, in lines of 100 columns at most, and help --json each with its options")
     func json() throws {
         let program = try Program()
         defer { program.clean() }
         let object = try JSONSerialization.jsonObject(with: Data(try program.run("help", "--json").output.utf8))
         let verbs = try #require((object as? [String: Any])?["verbs"] as? [[String: Any]])
         let help = try program.run("help").output
-        #expect(verbs.count == help.split(separator: "\n").filter { $0.hasPrefix("  wakebench ") }.count)
+        let words = verbs.compactMap { ($0["words"] as? [String])?.joined(separator: " ") }
+        #expect(self.verbs(inHelp: help).map { $0.joined(separator: " ") }.sorted() == words.sorted())
+        for line in help.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
         let run = try #require(verbs.first { $0["words"] as? [String] == ["run"] })
         let options = try #require(run["options"] as? [[String: Any]])
         #expect(options.contains { $0["name"] as? String == "--jobs" && $0["short"] as? String == "-j" })

@@ -877,7 +877,7 @@ struct DaemonFaultTests {
     @Test(
         "What is no file in the place of the daemon's log is refused by what it is, and not waited for",
         arguments: [
-            ("pipe", "a pipe that nobody reads, or a socket, and no file"), ("folder", "a folder, and no file"),
+            ("pipe", "a pipe that is not read, or a socket, and no file"), ("folder", "a folder, and no file"),
             ("link", "a symbolic link, which is not followed"),
         ]
     )

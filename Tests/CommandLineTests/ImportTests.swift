@@ -96,7 +96,7 @@ struct ImportTests {
         let silent = try program.run("import", "none.pcap", "-o", "made.yaml")
         expectRefusal(silent, code: 11, says: "wakebench: none.pcap: no SIP; see it without --out")
         let nobody = try program.run("import", call, "--address", "192.0.2.1")
-        expectRefusal(nobody, code: 3, says: "\(call): nobody at this address speaks SIP; shown are ")
+        expectRefusal(nobody, code: 3, says: "\(call): this address speaks no SIP; shown are ")
         #expect(!program.exists("made.yaml"))
     }
 

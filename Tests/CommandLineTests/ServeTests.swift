@@ -349,7 +349,7 @@ struct ServeTests {
             let done = try bench.run(words)
             #expect(done.code == 0, "\(done.errors)")
         }
-        let help = try bench.program.run("help").output
+        let help = try bench.program.run("help", "voip", "do").output
         #expect(help.contains(": say 'INVITE', or act close, half-close or reset\n"))
         for act in [["say", "INVITE"], ["act", "close"], ["act", "half-close"], ["act", "reset"]] {
             let done = try bench.run(["voip", "do", "sip"] + act)
@@ -700,7 +700,7 @@ struct ServeTests {
     // MARK: Those who may not, or speak badly
 
     @Test(
-        "Another user is refused by the socket's mode, and by the daemon where the mode lets him through",
+        "Another user is refused by the socket's mode, and by the daemon where the mode allows it",
         .enabled(
             if: Program.isRoot && FileManager.default.isExecutableFile(atPath: Program.setpriv),
             "needs root and setpriv"

@@ -60,7 +60,7 @@ struct EndOfRunTests {
             #expect(try logs(options) == before)
             #expect(second?.driver.judgements == found)
             #expect(second?.verdicts == verdicts)
-            #expect(second?.notes.contains { $0.contains("had come to its end") } == true)
+            #expect(second?.notes.contains { $0.contains("was already finished") } == true)
             try second?.finish()
             second = nil
             let error = #expect(throws: CommandFailure.self) { try Run(options) }
@@ -91,7 +91,7 @@ struct EndOfRunTests {
             #expect(try logs(options) == before)
             let third = try Run(options)
             try third.execute()
-            #expect(third.notes.contains { $0.contains("had come to its end") })
+            #expect(third.notes.contains { $0.contains("was already finished") })
             #expect(try logs(options) == before)
         }
     }

@@ -31,7 +31,7 @@ struct UntellableEventTests {
         host.deliver(delivery, to: AppID(0), at: Instant(nanoseconds: 0))
         #expect(
             surroundings.faults == [
-                "was not told of e-000003 (\(event.kind.word), d-000004): it came without what an app reads"
+                "did not get e-000003 (\(event.kind.word), d-000004): the event's payload is missing"
             ]
         )
     }

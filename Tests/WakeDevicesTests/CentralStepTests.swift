@@ -59,7 +59,7 @@ struct CentralStepTests {
             ("connect: belt", "'connect' of 'belt', which is a peripheral, and waits to be connected to"),
             ("connect: belt", "expected a central, or 'in-range', which lets what waits for the peripheral connect"),
             ("write: belt, characteristic: 2A39, value: \"01\"", "expected a central: apps read from a peripheral"),
-            ("connect: evening", "'connect' of 'evening', which is a phone; expected a central: what a phone does"),
+            ("connect: evening", "'connect' of 'evening', which is a phone; expected a central; drive a phone through"),
             ("connect: desk", "'desk', which is no central; expected a device of kind bluetooth-central"),
             ("connect: reader, characteristic: 2A39", "'characteristic' beside 'connect'"),
             ("write: reader, value: \"01\"", "a step without 'characteristic'"),

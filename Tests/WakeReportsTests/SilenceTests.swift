@@ -93,7 +93,7 @@ struct SilenceTests {
         arguments: [
             (ExitCause.crash, -6, "crashed at its launch, signal 6 (SIGABRT)"),
             (.crash, 0, "was ended at its launch as if it had crashed (terminate, cause crash), at"),
-            (.watchdog, 0, "was ended at its launch as a watchdog does it (terminate, cause watchdog), at"),
+            (.watchdog, 0, "was ended at its launch as by a watchdog (terminate, cause watchdog), at"),
             (.crash, .min, "crashed at its launch, signal 9223372036854775808"),
             (.crash, 8, "could not be started: Exec format error"),
             (

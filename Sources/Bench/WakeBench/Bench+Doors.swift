@@ -1,7 +1,7 @@
 import WakeModel
 import WakePorts
 
-/// The doors: actions leave for apps and sources.
+/// Actions leave for apps and sources.
 extension Bench {
     subscript(app: AppID) -> HostedApp { apps[Int(app.number)] }
 

@@ -15,7 +15,7 @@ extension BenchObserver {
     package func committed() {}
 }
 
-/// The stairs: carries inputs up to the router and actions down to the doors, in one direction, on one thread.
+/// The event loop's work: carries inputs up to the router and actions down to apps and sources, in one direction, on one thread.
 ///
 /// An input is accepted when its turn is committed to the journal; no action leaves the bench before that.
 package final class Bench {

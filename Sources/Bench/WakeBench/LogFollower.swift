@@ -116,7 +116,7 @@ private final class News {
     func isPlayed() throws(SystemError) -> Bool {
         guard let holder = FolderLock.holder(journal: folder.journal) else { return false }
         if player?.process == holder { return true }
-        // One that cannot be seen from here, such as that of another container, is not waited for.
+        // A process that cannot be seen from here, such as that of another container, is not waited for.
         guard let end = try ProcessEnd(of: holder, on: loop) else {
             player = nil
             return FolderLock.holder(journal: folder.journal) != nil

@@ -54,12 +54,12 @@ extension ProcessAppHost {
         }
     }
 
-    /// An event that came without what an app reads of it: the app hears nothing, and its outcomes say why.
+    /// An event without its payload: it is not delivered, and the app's outcomes say so.
     private func noteUntellable(_ delivery: AppDelivery, to app: AppID) {
         let event = LogTime.text(delivery.event.id)
         let decision = LogTime.text(delivery.decision)
         let what =
-            "was not told of \(event) (\(delivery.event.kind.word), \(decision)): it came without what an app reads"
+            "did not get \(event) (\(delivery.event.kind.word), \(decision)): the event's payload is missing"
         surroundings?.note(.fault(what), of: app)
     }
 

@@ -118,7 +118,8 @@ extension Run {
         reached = end
         interrupted = ending.isInterrupted
         self.ending = ending
-        notes.append("the run in \(folder.path) had come to its end at \(LogTime.text(end)); its reports are written")
+        let moment = LogTime.text(end)
+        notes.append("the run in \(folder.path) was already finished at \(moment); only its reports are written")
         try recorder.finish(at: end)
     }
 

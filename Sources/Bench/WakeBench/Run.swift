@@ -298,7 +298,7 @@ package final class Run {
     // MARK: Running
 
     /// Plays the scenario to its end, and writes the logs. The run is over with ``finish()``: when the bench dies before, it
-    /// can be gone on with, and nothing but what is left to do is done.
+    /// can be resumed, and only what is left is done.
     ///
     /// - Throws: ``CommandFailure``; what was accepted before is in the run folder. An interrupted run has reports to be
     ///   written when ``hasPlayed``.

@@ -80,8 +80,8 @@ extension RunFolder {
         guard isFinished else {
             throw CommandFailure(
                 .wrongState,
-                "\(journal): that run broke off, and --force replaces one that is over",
-                hint: "go on with it without --force, or give another --out"
+                "\(journal): that run was interrupted, and --force replaces only finished runs",
+                hint: "resume it without --force, or give another --out"
             )
         }
     }

@@ -10,7 +10,7 @@ extension ExitEntry {
         // No process and no watchdog has the code 0: a `terminate` gave the cause.
         case .crash where code == 0: "was ended\(place) as if it had crashed (terminate, cause crash)"
         case .crash: "crashed\(place), signal \(Self.signal(code.magnitude))"
-        case .watchdog where code == 0: "was ended\(place) as a watchdog does it (terminate, cause watchdog)"
+        case .watchdog where code == 0: "was ended\(place) as by a watchdog (terminate, cause watchdog)"
         case .watchdog: "was killed by a watchdog\(place) (\(Self.hexadecimal(code))): \(overrun)"
         case .memory: "was ended to free memory"
         case .cpu: "was ended for its use of the processor"

@@ -101,7 +101,7 @@ package final class OutcomeLog {
         }
     }
 
-    /// Takes one of those that the log held already when it was gone on with; false when there is none left, and it is to be
+    /// Takes one of those that the log held already when its run was resumed; false when there is none left, and it is to be
     /// written.
     package func claim(_ fact: Fact) -> Bool {
         guard let count = held.facts[fact], count > 0 else { return false }

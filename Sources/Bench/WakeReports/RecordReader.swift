@@ -48,7 +48,7 @@ package struct RecordReader: ~Copyable {
     /// The next record; nil where there is none yet.
     package mutating func next() throws(ReportError) -> [UInt8]? {
         guard lines.size >= lines.offset else {
-            throw ReportError(.foreign("shorter than it was: its run was gone on with"), path: path)
+            throw ReportError(.foreign("the file became shorter: another process resumed its run"), path: path)
         }
         while let line = try lines.next() {
             guard let record = shapes.record(of: line), wanted.map(record.contains) != false else { continue }

@@ -165,7 +165,7 @@ package struct RunLog: Sendable {
     private mutating func take(_ entry: ReceiverEntry) {
         // No run is longer than an instant can say.
         guard (0...Int64.max / 1_000_000).contains(entry.milliseconds) else { return }
-        // A run that was gone on with says it again.
+        // A run that was resumed says it again.
         receiver.removeAll { $0.app == entry.app }
         receiver.append((entry.app, .milliseconds(entry.milliseconds)))
     }

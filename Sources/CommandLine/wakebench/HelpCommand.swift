@@ -23,7 +23,7 @@ enum HelpCommand {
             return .done
         }
         if words.isEmpty {
-            Terminal.print(overview, hanging: 0)
+            HelpOverview.show()
             return .done
         }
         if words.count == 1, WakebenchProgram.isNoun(words[0]) {
@@ -48,11 +48,6 @@ enum HelpCommand {
         return
             (["usage: wakebench \(noun) VERB", ""] + lines(verbs)
             + ["", "wakebench \(noun) VERB --help shows the options of one."]).joined(separator: "\n")
-    }
-
-    private static var overview: String {
-        (["Wakebench decides, as iOS does, when an app may run, and says why.", ""] + lines(WakebenchProgram.verbs)
-            + ["", "wakebench help VERB shows its options."]).joined(separator: "\n")
     }
 
     /// A line a verb, in two columns.

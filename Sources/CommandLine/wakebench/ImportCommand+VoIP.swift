@@ -86,8 +86,8 @@ private struct ImportedCalls {
             throw ImportCommand.failure(
                 .notFound,
                 in: files.map(\.path),
-                "nobody at this address speaks SIP",
-                hint: seen.isEmpty ? "nobody does at all" : "shown are \(seen)"
+                "this address speaks no SIP",
+                hint: seen.isEmpty ? "no address of the capture does" : "shown are \(seen)"
             )
         }
     }

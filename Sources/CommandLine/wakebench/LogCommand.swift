@@ -12,7 +12,7 @@ enum LogCommand {
         .flag("--follow", short: "-f", "wait for further records while the run goes on, and end with it"),
         .flag(
             "--check-determinism",
-            "take the run's inputs through a fresh router instead: 10 when its decisions are not those of the log"
+            "replay the run's inputs through a new router instead; exit code 10 if its decisions are not those of the log"
         ),
         .flag("--json", "an object a line, as without it; one object of --check-determinism, and of an error"),
     ]

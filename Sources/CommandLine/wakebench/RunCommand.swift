@@ -66,13 +66,13 @@ enum RunCommand {
         ),
         .flag(
             "--check-determinism",
-            "afterwards take the run's inputs through a fresh router: 10 when its decisions are not the same, byte for byte"
+            "replay the run's inputs through a new router, and compare; exit code 10 if decisions differ in a byte"
         ),
         .value(
             "--from",
             "RUN",
-            "play no scenario: take the inputs that the journal of a run or of a phone has through a fresh router, and prove that "
-                + "they are decided the same; 10 when not"
+            "play no scenario: replay the journal of a run or of a phone through a new router, and compare; exit code 10 if "
+                + "decisions differ"
         ),
         .flag("--force", "replace a run or a suite in --out that is over"),
         .flag("--follow", "print each decision when it is made, as a run in real time does on a terminal"),
@@ -125,7 +125,7 @@ enum RunCommand {
         return try checks ? repeated(run, code) : code
     }
 
-    /// Takes what a journal has of a run through a fresh router, and proves that it decides the same.
+    /// Replays a run's journal through a new router, and compares the decisions.
     private static func again(_ folder: String, _ arguments: Arguments) throws(CommandFailure) -> ExitCode {
         guard arguments.rest.isEmpty, Set(arguments.names).isSubset(of: ["--from", "--apps", "--json"])
         else {
@@ -144,7 +144,7 @@ enum RunCommand {
         return try LogCommand.tell(check, of: folder, json: arguments.has("--json"))
     }
 
-    /// Takes the inputs of a run that is over through a fresh router (SYS-3).
+    /// Replays a finished run through a new router, and compares the decisions (SYS-3).
     private static func repeated(_ run: RunOptions, _ code: ExitCode) throws(CommandFailure) -> ExitCode {
         let folder = RunFolder(of: run.out)
         let check = try DeterminismCheck(run: folder, appFolders: run.appFolders)

@@ -65,7 +65,7 @@ enum RunPages {
 
     /// What a run came to.
     ///
-    /// - Parameter nearest: tells of the nearest decisions to what was missed; nil where nobody looks for them.
+    /// - Parameter nearest: tells of the nearest decisions to what was missed; nil where they are not looked for.
     static func results(
         _ run: Run,
         _ failure: CommandFailure?,
@@ -86,7 +86,7 @@ enum RunPages {
                 let filter = sought ?? DecisionFilter()
                 return nearest.text(app: bundle, sought: filter, ends: sought == nil, at: run.reached, folder: folder)
             }
-            // Its logs can be read, though nobody has.
+            // Its logs can be read, but were not yet.
             return failure?.code == .interrupted ? NearestDecisions.command(about: bundle, folder: folder) : ""
         }
         results.fault = failure.map { failure in

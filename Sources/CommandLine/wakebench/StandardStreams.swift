@@ -11,7 +11,7 @@ enum StandardStreams {
         }
     }
 
-    /// Text on stderr, or what stands for it, as far as that takes it: whom nobody hears goes on all the same.
+    /// Text on stderr, or what stands for it, as far as that takes it; a failure to write is no error.
     static func complain(_ text: String, on descriptor: Int32 = STDERR_FILENO) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {

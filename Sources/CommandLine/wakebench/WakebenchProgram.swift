@@ -91,7 +91,7 @@ enum WakebenchProgram {
         Verb(
             "device fuzz",
             "ADDRESS|NAME",
-            "do to a real device what careless clients do, and write down what it does; exit code 7 when a fault is found",
+            "fuzz a real device as careless clients would, and log what it answers; exit code 7 when a fault is found",
             PeripheralFuzzCommand.run,
             options: PeripheralFuzzCommand.options
         ),
@@ -144,7 +144,7 @@ enum WakebenchProgram {
         Verb(
             "blame",
             "[RUN]",
-            "say what the energy of each app went to in a run; default ./wakebench-runs/latest",
+            "show the energy use of each app in a run; default ./wakebench-runs/latest",
             BlameCommand.run,
             options: BlameCommand.options
         ),

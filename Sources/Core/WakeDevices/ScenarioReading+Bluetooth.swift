@@ -47,7 +47,7 @@ extension ScenarioReading {
             if let phone = devices[position].phone?.phone {
                 throw step.value.error(
                     found: "'\(step.word)' of '\(devices[position].name)', which is a phone",
-                    expected: "an app of '\(phone)', told on that phone: what a phone notifies is up to its own apps"
+                    expected: "an app of '\(phone)', told on that phone: a phone notifies by its own apps"
                 )
             }
             let peripheral = try devices[position].need(BluetoothPeripheral.self, for: node)
@@ -121,7 +121,7 @@ extension ScenarioReading {
             if device.phone != nil {
                 throw step.value.error(
                     found: "'\(step.word)' of '\(device.name)', which is a phone",
-                    expected: "a central: what a phone does is up to its own apps"
+                    expected: "a central; drive a phone through its own apps"
                 )
             }
             if device.peripheral != nil {

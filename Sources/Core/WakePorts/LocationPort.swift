@@ -7,7 +7,7 @@ import WakeModel
 ///
 /// The backends are `simulated`, `gpsd` and `nmea`; a receiver that is missing cannot start.
 package protocol LocationPort: SourcePort {
-    /// Carries out a command of the router; what is the radio's is nothing to it.
+    /// Carries out a command of the router; those of the radio are ignored.
     func perform(_ command: LocationCommand, at now: Instant)
 }
 

@@ -22,7 +22,7 @@ package protocol SourcePort: AnyObject {
     /// Whether a command of the router is for it.
     func takes(_ command: SourceCommand) -> Bool
 
-    /// Carries out a command of the router that it takes; any other is nothing to it.
+    /// Carries out a command of the router that it takes; any other is ignored.
     func carryOut(_ command: SourceCommand, at now: Instant)
 
     /// The events, of whatever source, that it hears of once they are accepted.

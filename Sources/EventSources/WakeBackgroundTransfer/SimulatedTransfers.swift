@@ -93,7 +93,7 @@ package final class SimulatedTransfers: TransferPort {
         return nil
     }
 
-    /// An earlier download left so many bytes: nothing else of it is kept.
+    /// The bytes that an earlier download left; nothing else of it is kept.
     private func take(_ bytes: UInt64?, _ transfer: TransferNumber) {
         guard let place = place(of: transfer), let bytes, let entry = found(place)?.entry else { return }
         transfers[place].done = min(bytes, entry.size)

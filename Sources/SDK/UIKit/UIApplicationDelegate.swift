@@ -84,7 +84,7 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
     ) -> Bool
     /// An activity is on its way; never on this phone.
     func application(_ application: UIApplication, willContinueUserActivityWithType userActivityType: String) -> Bool
-    /// An activity is to be gone on with; never on this phone.
+    /// An activity of another device is to be continued; never on this phone.
     func application(
         _ application: UIApplication,
         continue userActivity: NSUserActivity,

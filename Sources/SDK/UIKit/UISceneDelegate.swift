@@ -26,7 +26,7 @@ public protocol UISceneDelegate: NSObjectProtocol {
     func stateRestorationActivity(for scene: UIScene) -> NSUserActivity?
     /// An activity is on its way; never on this phone.
     func scene(_ scene: UIScene, willContinueUserActivityWithType userActivityType: String)
-    /// An activity is to be gone on with; never on this phone.
+    /// An activity of another device is to be continued; never on this phone.
     func scene(_ scene: UIScene, continue userActivity: NSUserActivity)
     /// An activity did not come; never on this phone.
     func scene(

@@ -1,7 +1,7 @@
 import Foundation
 import WakeClient
 
-/// What a user was doing, so that it can be gone on with elsewhere; on this phone there is no elsewhere.
+/// What a user was doing, so that it can be continued on another device; this phone has none.
 open class NSUserActivity: NSObject, @unchecked Sendable {
     private let lock = NSLock()
     private var info: [AnyHashable: Any]?

@@ -115,7 +115,7 @@ package struct HTTPAnswer: Sendable {
     }
 }
 
-/// Called when somebody has connected, and when he is gone.
+/// Called when a client has connected, and when its connection has ended.
 private func hearConnection(
     _ context: UnsafeMutableRawPointer?,
     _ connection: OpaquePointer?,

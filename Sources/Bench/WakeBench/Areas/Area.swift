@@ -56,7 +56,7 @@ protocol Area: AnyObject {
     /// Whether a snapshot would hold all of its ends that must come back.
     var canBeKept: Bool { get }
 
-    /// Says again what is there, once the bench is back.
+    /// Reports the current state again, after the bench was started anew.
     func resume(at now: Instant)
 
     /// Looks after the sockets that apps have of it; to be called in each turn.
@@ -68,7 +68,7 @@ protocol Area: AnyObject {
     /// Says what the user has allowed or refused an app before it runs.
     func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run)
 
-    /// Tells a real app what is no event; what is another area's is nothing to it.
+    /// Tells a real app what is no event; notices of other areas are ignored.
     static func tell(_ notice: AppNotice, to app: AppID, through host: ProcessAppHost)
 
     /// What a real app reads of one of its events; nil when that came without it.
@@ -104,10 +104,10 @@ protocol Area: AnyObject {
     /// What any scripted app does with an event of the area, beside what its script says.
     static func delivered(_ delivery: AppDelivery, to app: AppID, in host: ScriptedAppHost)
 
-    /// Carries out a step about apps that is the area's own; any other is nothing to it. A journal has what comes of it.
+    /// Carries out a step about apps that is the area's own; any other is ignored. A journal has what comes of it.
     func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant)
 
-    /// Carries out a step about devices and places that is the area's own; any other is nothing to it. It is carried out
+    /// Carries out a step about devices and places that is the area's own; any other is ignored. It is carried out
     /// again while a journal is read back.
     ///
     /// - Throws: ``SourceFailure`` of kind unsupported when the end that the step needs is real.

@@ -177,7 +177,7 @@ extension Areas {
         for area in all.reversed() { area.begin(scenario, isReplay: isReplay) }
     }
 
-    /// Carries out a step that acts on devices and places; any other is nothing to it.
+    /// Carries out a step that acts on devices and places; any other is ignored.
     func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {
         switch verb {
         case .disconnect(let devices):

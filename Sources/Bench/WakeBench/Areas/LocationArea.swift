@@ -74,7 +74,7 @@ final class LocationArea: Area {
 
     // MARK: Apps
 
-    /// What the user refuses an app before it runs; what he allows, the app asks for.
+    /// What the user refuses an app before it runs; the app asks for what the user allows.
     func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run) {
         if app.keepsWhenInUse { run.bench.submit(.user(id, .keepWhenInUse), origin: origin) }
         if app.refusesPrecise { run.bench.submit(.user(id, .refusePrecise), origin: origin) }

@@ -121,8 +121,8 @@ extension AppView {
     /// What the phone's clock shows.
     var phoneClock: PhoneClock { areas.notification.clock(at: bench.now) }
 
-    /// The notifications of an app that are not due yet, and when each is due next, or those that the user sees, and when he was
-    /// shown each.
+    /// The notifications of an app that are not due yet, with the time at which each is due next; or those that the user sees, with
+    /// the time at which each was shown.
     func notifications(of app: AppID, delivered: Bool) -> [(notification: ScheduledNotification, at: Instant)] {
         if delivered {
             return bench.router.deliveredNotifications(of: app).map {

@@ -1,6 +1,6 @@
 import WakeJSON
 
-/// Somebody who asks things of the daemon, and hears of the phones that he follows.
+/// A connection that sends requests to the daemon, and gets the events of the phones that it follows.
 protocol Client: AnyObject {
     /// What it follows: one phone, or all where the name is empty; nil for nothing.
     var followed: String? { get set }

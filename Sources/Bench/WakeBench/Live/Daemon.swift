@@ -349,7 +349,7 @@ package final class Daemon {
 
     /// The same of a phone. It has no other place, nor an `--out` that could be another.
     ///
-    /// - Parameter remedy: what to do where its run cannot be gone on with; nil for what its folder says.
+    /// - Parameter remedy: what to do where its run cannot be resumed; nil for what its folder says.
     static func failure(
         _ failure: CommandFailure,
         of phone: PhoneFolder,

@@ -158,7 +158,7 @@ package struct PhoneFolder: Sendable {
         try Self.replace(settingsFile, by: writer.bytes + [0x0a])
     }
 
-    /// What to do where the run cannot be gone on with.
+    /// What to do where the run cannot be resumed.
     var wayBack: String {
         let erase = "begin anew with 'wakebench phone erase \(name)'"
         let kept = snapshotNames

@@ -42,7 +42,7 @@ enum LiveAppVerbs {
     private static let user = [
         acts("app launch", "launch", "the user opens an app"),
         acts("app home", "home", "the user leaves an app for the home screen"),
-        acts("app force-quit", "force-quit", "the user swipes an app away: it is not woken until he opens it"),
+        acts("app force-quit", "force-quit", "the user swipes an app away: it is not woken until the user opens it"),
         acts("app uninstall", "uninstall", "the user removes an app"),
     ]
 

@@ -121,7 +121,7 @@ enum LivePhoneVerbs {
     private static let changes = [
         change("phone lock", .lock, "lock the phone"),
         change("phone unlock", .unlock, "unlock the phone"),
-        change("phone reboot", .reboot, "switch the phone off and on again; the first unlock is owed"),
+        change("phone reboot", .reboot, "reboot; the phone is locked until 'phone unlock'"),
         LiveVerb.step(
             "phone change",
             "CHANGE",
@@ -157,7 +157,7 @@ enum LivePhoneVerbs {
     private static let wait = LiveVerb.ask(
         "phone wait",
         "booted|idle",
-        "wait until the phone is booted, or all that is on its way has been decided and answered",
+        "wait until the phone is booted, or until no events or answers are pending",
         options: [.value("--timeout", "TIME", "the longest wait; default 10s. Exit code 6 when it is over")]
     ) { call throws(CommandFailure) in
         _ = try call.arguments.word(0, "condition", of: ["booted", "idle"])

@@ -196,14 +196,14 @@ private final class ServeLog {
     /// Opens the file behind what it holds, or makes it for its owner alone.
     func open() throws(CommandFailure) {
         do throws(SystemError) {
-            // A pipe in its place keeps nobody waiting, whether it is read or not.
+            // A pipe in its place does not block, whether it is read or not.
             let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
             descriptor = try Descriptor.open(path, flags, mode: 0o600).release()
         } catch {
             let found =
                 switch error.code {
                 case EISDIR: "a folder, and no file"
-                case ENXIO: "a pipe that nobody reads, or a socket, and no file"
+                case ENXIO: "a pipe that is not read, or a socket, and no file"
                 case ELOOP: "a symbolic link, which is not followed"
                 default: "\(error.call): \(error.reason)"
                 }
@@ -219,6 +219,6 @@ private final class ServeLog {
         if descriptor >= 0 { StandardStreams.complain(Output.complaint(line), on: descriptor) }
     }
 
-    /// From now on what goes to stderr is added: nobody reads it elsewhere.
+    /// From now on what goes to stderr is added: it is read nowhere else.
     func takeErrors() { hasErrors = descriptor >= 0 && dup2(descriptor, STDERR_FILENO) >= 0 }
 }
